@@ -34,8 +34,8 @@ _MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-seria
     "object_name",
     required=True,
     metavar="OBJECT",
-    help="Object of the library, such as CompareAndSwap, or FILE::OBJECT; ListAppend for"
-    " transactions.",
+    help="Object of the library, such as CompareAndSwap, or FILE::OBJECT; ListAppend or"
+    " RwRegister for transactions.",
 )
 @click.option(
     "--by",
@@ -45,7 +45,14 @@ _MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-seria
 @click.option(
     "--model",
     type=click.Choice([*_MODELS]),
-    help="Consistency model of the transactions of ListAppend (default: serializable).",
+    help="Consistency model of the transactions (default: serializable).",
+)
+@click.option(
+    "--assume",
+    "assumed",
+    multiple=True,
+    type=click.Choice(["linearizable-keys"]),
+    help="Order the values of each key of RwRegister by real time, too.",
 )
 @click.option(
     "--initial",
@@ -82,21 +89,24 @@ def judge(names: tuple[str, ...], quiet: bool, **given: Any) -> int:
 
 def _request(given: dict[str, Any]) -> Request:
     from checker.histories.judging import LINEARIZABLE, Request
-    from checker.histories.judging_transactions import LIST_APPEND, SERIALIZABLE
+    from checker.histories.judging_transactions import RW_REGISTER, SERIALIZABLE, TRANSACTIONS
     from checker.histories.mapping import read_initial, read_mapping
     from checker.histories.pairing import shape_of
 
     name, model = given["object_name"], given["model"]
     mapping = read_mapping(given["mapping"])
     initial = tuple(map(read_initial, given["initial"]))
-    if name == LIST_APPEND:
+    assumed = tuple(dict.fromkeys(given["assumed"]))
+    if assumed and name != RW_REGISTER:
+        raise click.UsageError(f"--assume is for registers (--as {RW_REGISTER})")
+    if name in TRANSACTIONS:
         if given["by"] is not None:
             raise click.UsageError("--by is for objects: a transaction may use several keys")
         if initial:
-            raise click.UsageError("--initial is for objects: lists are empty at first")
-        return Request(name, model or SERIALIZABLE, mapping=mapping)
+            raise click.UsageError("--initial is for objects: keys have no value at first")
+        return Request(name, model or SERIALIZABLE, mapping=mapping, assumed=assumed)
     if model is not None:
-        raise click.UsageError(f"--model is for transactions (--as {LIST_APPEND})")
+        raise click.UsageError(f"--model is for transactions (--as {' or '.join(TRANSACTIONS)})")
     shape = shape_of(mapping, given["by"] is not None)
     return Request(name, LINEARIZABLE, shape, mapping, initial)
 

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from checker.diagnostics.english import count
 from checker.engines import budgets
-from checker.histories.judging_transactions import LIST_APPEND, judge_transactions
+from checker.histories.judging_transactions import TRANSACTIONS, judge_transactions
 from checker.histories.linearizability import Part, Refutation, decide, explain, parts_of
 from checker.histories.mapping import HistoryMapping, Initial
 from checker.histories.objects import Found, find_object
@@ -32,13 +32,14 @@ LINEARIZABLE = "linearizable"
 class Request(Struct, frozen=True):
     """What is asked: ``name`` of the object; ``model``: ``linearizable``, or that of transactions;
     ``shape`` and ``mapping``: how values become arguments; ``initial``: operations before the
-    history."""
+    history; ``assumed``: of transactions, what is not asked."""
 
     name: str
     model: str = LINEARIZABLE
     shape: Shape = field(default_factory=Shape)
     mapping: HistoryMapping = field(default_factory=HistoryMapping)
     initial: tuple[Initial, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 class Judge(Struct, frozen=True):
@@ -69,7 +70,9 @@ class Judge(Struct, frozen=True):
             return replace(report, sentence=f"not read to its end: {why}", stopped=why,
                            seconds=time.monotonic() - began)  # fmt: skip
         if self.found is None:
-            report = judge_transactions(operations, self.request.model, report)
+            report = judge_transactions(
+                operations, self.request.model, report, self.request.assumed
+            )
         else:
             report = self._judged(self.found, operations, report)
         return replace(report, seconds=time.monotonic() - began)
@@ -123,7 +126,7 @@ def _no_collection() -> Iterator[None]:
 
 def judge_of(request: Request) -> Judge:
     """Returns what judges histories; raises :class:`SpecError` as :func:`find_object` does."""
-    return Judge(request, None if request.name == LIST_APPEND else find_object(request.name))
+    return Judge(request, None if request.name in TRANSACTIONS else find_object(request.name))
 
 
 def _violated(part: Part, parts: Sequence[Part], report: Judgement) -> Judgement:

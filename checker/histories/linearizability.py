@@ -20,6 +20,7 @@ from checker.histories.just_in_time import Configurations, JustInTime
 from checker.histories.mapping import Initial
 from checker.histories.objects import Executed, Found
 from checker.histories.rows import MISSING
+from checker.histories.shrinking import smallest
 from checker.histories.steps import Bound, Steps, execute
 from checker.histories.wing_gong_lowe import WingGongLowe
 from checker.properties.consistency.sequential_object import TooSmall
@@ -240,20 +241,8 @@ class _Shrinking:
     def minimal(self) -> list[int]:
         """Returns the operations that are kept: none of them can be left out alone, unless that
         takes too long to decide."""
-        kept = list(self.called)
-        size = max(1, len(kept) // 2)
-        while True:
-            at = 0
-            while at < len(kept) and self._work < SHRINKING:
-                some = {each for each in kept[at : at + size] if each != self.last}
-                rest = [each for each in kept if each not in some]
-                if some and self._is_refuted(rest):
-                    kept = rest
-                else:
-                    at += size
-            if size == 1:
-                return kept
-            size //= 2
+        goes_on = lambda: self._work < SHRINKING  # noqa: E731
+        return smallest(self.called, self._is_refuted, goes_on, self.last)
 
     def _is_refuted(self, kept: list[int]) -> bool:
         search = JustInTime(self._steps, self.events(kept))

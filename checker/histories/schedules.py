@@ -1,0 +1,226 @@
+"""Searches for an order of transactions that explains what they read.
+
+Reads of some data do not show in which order all writes came.  Then it is no proof of an order
+that dependencies have no cycle, and one is searched for, depth first: transactions take effect one
+after the other, each where it reads what is there.  Under snapshot isolation a transaction starts,
+reading what is there, and commits later, if no other one has written to the same keys meanwhile.
+
+A write waits until what it overwrites has been read by all who read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from checker.histories.dependencies import REALTIME, RW, WR, WW, Effects, Graph, Observed
+from checker.histories.shrinking import smallest
+from checker.histories.transactions import Transaction
+from checker.polling import poll
+
+MOST, FOR_EACH = 500_000, 20
+"""The largest number of steps that a search looks at: in all, and more for each transaction."""
+MOST_FOR_SOME = 20_000
+"""That for a question about some of the transactions."""
+AROUND = 12
+"""How many steps before and after the one where a search is stuck are looked at."""
+
+
+def without_order(seen: Observed, graph: Graph, *, snapshots: bool) -> list[Transaction] | None:
+    """Returns transactions that have no order, whatever the others do, as few as were found; none:
+    there is an order of all.  ``None``: not known."""
+    effects = seen.effects()
+    search = Schedule(effects, graph, snapshots=snapshots)
+    most = MOST + FOR_EACH * len(effects)
+    found = search.find(_by_time(seen, effects, snapshots), most)
+    if found:
+        return []
+
+    def have_none(some: Sequence[int]) -> bool:
+        part = _part(seen, effects, frozenset(some))
+        steps = _by_time(seen, part, snapshots)
+        return Schedule(part, graph, snapshots=snapshots).find(steps, MOST_FOR_SOME) is False
+
+    some = sorted(search.stuck)
+    if not have_none(some):
+        if found is None:
+            return None
+        some = sorted(effects)
+    return [seen.transactions[number] for number in smallest(some, have_none)]
+
+
+def _part(
+    seen: Observed, effects: Mapping[int, Effects], some: frozenset[int]
+) -> dict[int, Effects]:
+    """Returns the effects of ``some`` transactions, without reads of what others wrote: an order of
+    all that explains all reads is one of these that explains those."""
+    part = {}
+    for number in some:
+        one = effects[number]
+        reads = {
+            key: value
+            for key, value in one.reads.items()
+            if (writer := seen.writer(key, value)) is None or writer.number in some
+        }
+        part[number] = Effects(reads, one.writes)
+    return part
+
+
+def _by_time(seen: Observed, some: Iterable[int], snapshots: bool) -> list[int]:
+    """Returns the steps of transactions in the order of their calls and, of commits, returns."""
+    if not snapshots:
+        return sorted(some, key=lambda number: seen.transactions[number].recorded.called)
+    placed = []
+    for number in some:
+        was = seen.transactions[number].recorded
+        placed += [(was.called, 2 * number), (was.returned or was.called, 2 * number + 1)]
+    return [step for _, step in sorted(placed)]
+
+
+class Schedule:
+    """The search.  A transaction has one step, or with ``snapshots`` two of them: its start is
+    number ``2 * n``, its commit ``2 * n + 1``.
+
+    ``effects``: those of the transactions that take effect, by their numbers; ``graph``: what
+    precedes what; ``stuck``: transactions around where the search came furthest.
+    """
+
+    def __init__(self, effects: Mapping[int, Effects], graph: Graph, *, snapshots: bool) -> None:
+        self._effects, self._snapshots = effects, snapshots
+        self.stuck: set[int] = set()
+        self._longest = -1
+        self._state: dict[Any, Any] = {}
+        self._times: dict[Any, int] = {}
+        self._started: dict[int, dict[Any, int]] = {}
+        self._waiting: dict[tuple[Any, Any], int] = {}
+        for one in effects.values():
+            for read in one.reads.items():
+                self._waiting[read] = self._waiting.get(read, 0) + 1
+        self._after = _steps_after(effects, graph, snapshots)
+        self._degree = dict.fromkeys(self._after, 0)
+        for following in self._after.values():
+            for step in following:
+                self._degree[step] += 1
+
+    def find(self, order: Sequence[int], most: int) -> bool | None:
+        """Returns whether there is an order of all steps, tried in that ``order`` first; ``None``
+        where that is not known after looking at ``most`` steps."""
+        following, preceding = [*range(1, len(order) + 1), 0], [len(order), *range(len(order))]
+        path: list[tuple[int, bool, Any]] = []
+        place = following[0]
+        while following[0]:
+            poll()
+            most -= 1
+            if most < 0:
+                return None
+            if place and not self._can(order[place - 1]):
+                place = following[place]
+            elif place:
+                step = order[place - 1]
+                path.append((place, self._is_harmless(step), self._do(step)))
+                following[preceding[place]] = following[place]
+                preceding[following[place]] = preceding[place]
+                place = following[0]
+            else:
+                if len(path) > self._longest:
+                    self._longest = len(path)
+                    self.stuck = self._around(path, order, following)
+                is_harmless = True
+                while is_harmless:
+                    if not path:
+                        return False
+                    place, is_harmless, before = path.pop()
+                    self._undo(order[place - 1], before)
+                    following[preceding[place]] = preceding[following[place]] = place
+                place = following[place]
+        return True
+
+    def _around(
+        self, path: list[tuple[int, bool, Any]], order: Sequence[int], following: list[int]
+    ) -> set[int]:
+        """Returns the transactions of the last steps that were made, and of the next ones."""
+        places = [place for place, *_ in path[-AROUND:]]
+        place = following[0]
+        while place and len(places) < 2 * AROUND:
+            places.append(place)
+            place = following[place]
+        return {self._parts(order[place - 1])[0] for place in places}
+
+    def _parts(self, step: int) -> tuple[int, bool, bool]:
+        """Returns the number of the transaction, and whether it starts and commits."""
+        if self._snapshots:
+            return step // 2, step % 2 == 0, step % 2 == 1
+        return step, True, True
+
+    def _can(self, step: int) -> bool:
+        if self._degree[step]:
+            return False
+        number, starts, commits = self._parts(step)
+        one, state = self._effects[number], self._state
+        if starts and any(state.get(key) != value for key, value in one.reads.items()):
+            return False
+        if not commits:
+            return True
+        started = self._started.get(number)
+        for key in one.writes:
+            own = starts and key in one.reads
+            if self._waiting.get((key, state.get(key)), 0) > own:
+                return False
+            if started is not None and started[key] != self._times.get(key, 0):
+                return False
+        return True
+
+    def _is_harmless(self, step: int) -> bool:
+        """Returns whether no other step can be better now: it only reads."""
+        return not self._effects[self._parts(step)[0]].writes
+
+    def _do(self, step: int) -> Any:
+        number, starts, commits = self._parts(step)
+        one = self._effects[number]
+        for after in self._after[step]:
+            self._degree[after] -= 1
+        if starts:
+            for read in one.reads.items():
+                self._waiting[read] -= 1
+            self._started[number] = {key: self._times.get(key, 0) for key in one.writes}
+        if not commits:
+            return None
+        before = {key: self._state.get(key) for key in one.writes}
+        self._state.update(one.writes)
+        for key in one.writes:
+            self._times[key] = self._times.get(key, 0) + 1
+        return before
+
+    def _undo(self, step: int, before: Any) -> None:
+        number, starts, commits = self._parts(step)
+        one = self._effects[number]
+        for after in self._after[step]:
+            self._degree[after] += 1
+        if commits:
+            self._state.update(before)
+            for key in before:
+                self._times[key] -= 1
+        if starts:
+            for read in one.reads.items():
+                self._waiting[read] += 1
+            del self._started[number]
+
+
+def _steps_after(
+    effects: Mapping[int, Effects], graph: Graph, snapshots: bool
+) -> dict[int, list[int]]:
+    """Returns the steps that must come after each: those of transactions that follow one; under
+    snapshot isolation what depends on it starts after its commit, and what it has missed commits
+    after its start."""
+    if not snapshots:
+        return {n: [after for after in graph[n] if after in effects] for n in effects}
+    found: dict[int, list[int]] = {}
+    for number in effects:
+        starts, commits = [2 * number + 1], []
+        for after, kinds in graph[number].items():
+            if after in effects and kinds & (WW | WR | REALTIME):
+                commits.append(2 * after)
+            elif after in effects and kinds & RW:
+                starts.append(2 * after + 1)
+        found[2 * number], found[2 * number + 1] = starts, commits
+    return found
