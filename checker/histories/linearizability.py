@@ -18,7 +18,7 @@ from msgspec import Struct
 from checker.histories.events import Events, events_of
 from checker.histories.just_in_time import Configurations, JustInTime
 from checker.histories.mapping import Initial
-from checker.histories.objects import Executed, Found
+from checker.histories.objects import Executed, Found, Machines
 from checker.histories.rows import MISSING
 from checker.histories.shrinking import smallest
 from checker.histories.steps import Bound, Steps, execute
@@ -99,11 +99,12 @@ def parts_of(
     groups: dict[Any, list[Bound]] = {}
     for one in bound:
         groups.setdefault(one.recorded.key if by_key else MISSING, []).append(one)
-    return [_part(found, key, group, initial) for key, group in groups.items()]
+    machines = Machines(found)
+    return [_part(machines, key, group, initial) for key, group in groups.items()]
 
 
-def _part(found: Found, key: Any, bound: list[Bound], initial: Sequence[Initial]) -> Part:
-    executed = execute(found, bound, initial)
+def _part(machines: Machines, key: Any, bound: list[Bound], initial: Sequence[Initial]) -> Part:
+    executed = execute(machines, bound, initial)
     steps = _steps(executed, bound, initial)
     return Part(key, bound, executed, steps, Turns(steps, events_of(bound)))
 
