@@ -93,11 +93,12 @@ def transactions_of(operations: Iterable[Operation], data: Data) -> list[Transac
         for kind, key, value in steps:
             if kind == READ:
                 continue
-            before = written.setdefault((key, value), one)
-            if before is not one or sum(s == (kind, key, value) for s in steps) > 1:
+            if (key, value) in written:
                 message = f"{shown(value)} is written to {name_of(key)} twice"
-                hint = f"also on line {before.call.line}; values of a key must differ"
+                before = written[key, value].call.line
+                hint = f"also on line {before}; values of a key must differ"
                 raise wrong("E102", message, one.call.place, hint)
+            written[key, value] = one
         found.append(Transaction(number, one, steps))
     return found
 
@@ -106,42 +107,41 @@ def _steps(one: Operation, value: Any, data: Data, *, is_answer: bool) -> tuple[
     row = one.answer if is_answer and one.answer is not None else one.call
     if value is MISSING or not isinstance(value, tuple):
         raise wrong("E095", f"this is not a transaction of {data.name}", row.place, data.hint)
+    found = []
     for step in value:
         problem = _problem(step, data)
         if problem:
             raise wrong("E095", f"{shown(step)} {problem}", row.place, data.hint)
-    if not is_answer:
-        return tuple((s[0], s[1], None if s[0] == READ else s[2]) for s in value)
-    return tuple((s[0], s[1], _read(s, data) if s[0] == READ else s[2]) for s in value)
+        if step[0] != READ:
+            found.append(step)
+        else:
+            what = step[2] if is_answer and len(step) > 2 else None
+            found.append((READ, step[1], () if is_answer and data is LISTS and not what else what))
+    return tuple(found)
 
 
 def _problem(step: Any, data: Data) -> str:
     """Returns why ``step`` is none of a transaction; empty where it is one."""
-    kinds = (data.write, READ)
-    if not isinstance(step, tuple) or len(step) not in (2, 3) or step[0] not in kinds:
+    if not isinstance(step, tuple) or len(step) not in (2, 3):
         return f"is not a step of {data.name}"
-    known = len(step) > 2 and step[2] is not None
-    if step[0] != READ and len(step) < 3:
+    kind, value = step[0], step[2] if len(step) > 2 else None
+    if kind == READ:
+        wrong_read = value is not None and data is LISTS and not isinstance(value, tuple)
+        return "does not read a list" if wrong_read else ""
+    if kind != data.write:
+        return f"is not a step of {data.name}"
+    if len(step) < 3:
         return f"{'appends' if data is LISTS else 'writes'} no value"
-    if step[0] == WRITE and not known:
-        return "writes nil, which a register is before any write"
-    if step[0] == READ and known and data is LISTS and not isinstance(step[2], tuple):
-        return "does not read a list"
-    return ""
-
-
-def _read(step: tuple[Any, ...], data: Data) -> Any:
-    """Returns what a completed read has read: of a list, ``nil`` is the empty one."""
-    found = step[2] if len(step) > 2 else None
-    return found or () if data is LISTS else found
+    is_nil = kind == WRITE and value is None
+    return "writes nil, which a register is before any write" if is_nil else ""
 
 
 def _require_same(one: Operation, called: tuple[Step, ...], steps: tuple[Step, ...]) -> None:
     assert one.answer is not None
-    same = len(called) == len(steps) and all(
-        a[:2] == b[:2] and (a[0] == READ or a[2] == b[2])
-        for a, b in zip(called, steps, strict=True)
-    )
+    same = len(called) == len(steps)
+    for ours, theirs in zip(called, steps, strict=False):
+        is_other = ours is not theirs and ours[:2] != theirs[:2]
+        same = same and not is_other and (ours[0] == READ or ours[2] == theirs[2])
     if not same:
         hint = f"the call is on line {one.call.line}"
         raise wrong("E095", "this answer is of another transaction", one.answer.place, hint)
