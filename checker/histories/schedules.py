@@ -5,7 +5,8 @@ that dependencies have no cycle, and one is searched for, depth first: transacti
 after the other, each where it reads what is there.  Under snapshot isolation a transaction starts,
 reading what is there, and commits later, if no other one has written to the same keys meanwhile.
 
-A write waits until what it overwrites has been read by all who read it.
+A write waits until what it overwrites has been read by all who read it.  The transaction that
+returns first comes first, after those that it waits for: none is put in order before it must be.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+
+from checker.graphs import predecessors
 from checker.histories.dependencies import REALTIME, RW, WR, WW, Effects, Graph, Observed
 from checker.histories.shrinking import smallest
 from checker.histories.transactions import Transaction
@@ -22,6 +26,9 @@ MOST, FOR_EACH = 500_000, 20
 """The largest number of steps that a search looks at: in all, and more for each transaction."""
 MOST_FOR_SOME = 20_000
 """That for a question about some of the transactions."""
+FAR = 1_000
+"""How many steps are looked at for one that another one waits for."""
+NEVER = 1 << 62
 AROUND = 12
 """How many steps before and after the one where a search is stuck are looked at."""
 
@@ -32,13 +39,13 @@ def without_order(seen: Observed, graph: Graph, *, snapshots: bool) -> list[Tran
     effects = seen.effects()
     search = Schedule(effects, graph, snapshots=snapshots)
     most = MOST + FOR_EACH * len(effects)
-    found = search.find(_by_time(seen, effects, snapshots), most)
+    found = search.find(_by_return(seen, effects, snapshots), most)
     if found:
         return []
 
     def have_none(some: Sequence[int]) -> bool:
         part = _part(seen, effects, frozenset(some))
-        steps = _by_time(seen, part, snapshots)
+        steps = _by_return(seen, part, snapshots)
         return Schedule(part, graph, snapshots=snapshots).find(steps, MOST_FOR_SOME) is False
 
     some = sorted(search.stuck)
@@ -66,15 +73,20 @@ def _part(
     return part
 
 
-def _by_time(seen: Observed, some: Iterable[int], snapshots: bool) -> list[int]:
-    """Returns the steps of transactions in the order of their calls and, of commits, returns."""
-    if not snapshots:
-        return sorted(some, key=lambda number: seen.transactions[number].recorded.called)
-    placed = []
-    for number in some:
-        was = seen.transactions[number].recorded
-        placed += [(was.called, 2 * number), (was.returned or was.called, 2 * number + 1)]
-    return [step for _, step in sorted(placed)]
+def _by_return(seen: Observed, some: Iterable[int], snapshots: bool) -> list[int]:
+    """Returns the steps of transactions in the order of their returns."""
+    order = sorted(some, key=lambda n: seen.transactions[n].recorded.returned or NEVER)
+    return [2 * n + part for n in order for part in (0, 1)] if snapshots else order
+
+
+class _Made(Struct, frozen=True):
+    """A step that was made: its ``place``, that of one ``tried`` before instead (0: none), whether
+    it ``is_wanted`` by the first one left; ``before``: what it has overwritten."""
+
+    place: int
+    tried: int
+    is_wanted: bool
+    before: Any
 
 
 class Schedule:
@@ -89,57 +101,95 @@ class Schedule:
         self._effects, self._snapshots = effects, snapshots
         self.stuck: set[int] = set()
         self._longest = -1
+        self._done: set[int] = set()
         self._state: dict[Any, Any] = {}
         self._times: dict[Any, int] = {}
         self._started: dict[int, dict[Any, int]] = {}
         self._waiting: dict[tuple[Any, Any], int] = {}
-        for one in effects.values():
+        self._readers: dict[tuple[Any, Any], list[int]] = {}
+        self._writers: dict[tuple[Any, Any], int] = {}
+        for number, one in effects.items():
+            first, last = (2 * number, 2 * number + 1) if snapshots else (number, number)
             for read in one.reads.items():
                 self._waiting[read] = self._waiting.get(read, 0) + 1
+                self._readers.setdefault(read, []).append(first)
+            self._writers.update(dict.fromkeys(one.writes.items(), last))
         self._after = _steps_after(effects, graph, snapshots)
-        self._degree = dict.fromkeys(self._after, 0)
-        for following in self._after.values():
-            for step in following:
-                self._degree[step] += 1
+        self._before = predecessors(self._after)
+        self._degree = {step: len(before) for step, before in self._before.items()}
 
     def find(self, order: Sequence[int], most: int) -> bool | None:
         """Returns whether there is an order of all steps, tried in that ``order`` first; ``None``
         where that is not known after looking at ``most`` steps."""
         following, preceding = [*range(1, len(order) + 1), 0], [len(order), *range(len(order))]
-        path: list[tuple[int, bool, Any]] = []
-        place = following[0]
+        places = {step: place for place, step in enumerate(order, start=1)}
+        path: list[_Made] = []
+        place, tried, is_wanted = following[0], 0, False
         while following[0]:
             poll()
             most -= 1
             if most < 0:
                 return None
-            if place and not self._can(order[place - 1]):
+            if place and (place == tried or not self._can(order[place - 1])):
                 place = following[place]
             elif place:
                 step = order[place - 1]
-                path.append((place, self._is_harmless(step), self._do(step)))
+                path.append(_Made(place, tried, is_wanted, self._do(step)))
                 following[preceding[place]] = following[place]
                 preceding[following[place]] = preceding[place]
-                place = following[0]
+                wanted = self._wanted(order[following[0] - 1]) if following[0] else None
+                place, tried, is_wanted = following[0], 0, wanted is not None
+                place = place if wanted is None else places[wanted]
             else:
                 if len(path) > self._longest:
                     self._longest = len(path)
                     self.stuck = self._around(path, order, following)
-                is_harmless = True
-                while is_harmless:
+                while not place:
                     if not path:
                         return False
-                    place, is_harmless, before = path.pop()
-                    self._undo(order[place - 1], before)
+                    last = path.pop()
+                    place = last.place
+                    self._undo(order[place - 1], last.before)
                     following[preceding[place]] = preceding[following[place]] = place
-                place = following[place]
+                    if self._is_harmless(order[place - 1]):
+                        place = 0
+                    elif last.is_wanted:
+                        place, tried, is_wanted = following[0], place, False
+                    else:
+                        place, tried, is_wanted = following[place], last.tried, False
         return True
 
-    def _around(
-        self, path: list[tuple[int, bool, Any]], order: Sequence[int], following: list[int]
-    ) -> set[int]:
+    def _wanted(self, step: int) -> int | None:
+        """Returns a step that can be made and that ``step`` waits for, itself perhaps."""
+        seen: set[int] = set()
+        todo = [step]
+        while todo and len(seen) < FAR:
+            one = todo.pop()
+            if one in seen or one in self._done:
+                continue
+            if self._can(one):
+                return one
+            seen.add(one)
+            todo += self._waits_for(one)
+        return None
+
+    def _waits_for(self, step: int) -> list[int]:
+        """Returns steps of which some must come before ``step``."""
+        number, starts, commits = self._parts(step)
+        one = self._effects[number]
+        found = list(self._before[step])
+        if commits:
+            now = ((key, self._state.get(key)) for key in one.writes)
+            found += (reader for each in now for reader in self._readers.get(each, ()))
+        if starts:
+            state = self._state
+            read = (each for each in one.reads.items() if state.get(each[0]) != each[1])
+            found += (self._writers[each] for each in read if each in self._writers)
+        return found
+
+    def _around(self, path: list[_Made], order: Sequence[int], following: list[int]) -> set[int]:
         """Returns the transactions of the last steps that were made, and of the next ones."""
-        places = [place for place, *_ in path[-AROUND:]]
+        places = [made.place for made in path[-AROUND:]]
         place = following[0]
         while place and len(places) < 2 * AROUND:
             places.append(place)
@@ -177,6 +227,7 @@ class Schedule:
     def _do(self, step: int) -> Any:
         number, starts, commits = self._parts(step)
         one = self._effects[number]
+        self._done.add(step)
         for after in self._after[step]:
             self._degree[after] -= 1
         if starts:
@@ -194,6 +245,7 @@ class Schedule:
     def _undo(self, step: int, before: Any) -> None:
         number, starts, commits = self._parts(step)
         one = self._effects[number]
+        self._done.discard(step)
         for after in self._after[step]:
             self._degree[after] += 1
         if commits:
