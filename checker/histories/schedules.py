@@ -29,8 +29,11 @@ MOST_FOR_SOME = 20_000
 FAR = 1_000
 """How many steps are looked at for one that another one waits for."""
 NEVER = 1 << 62
-AROUND = 12
-"""How many steps before and after the one where a search is stuck are looked at."""
+NEAREST = 3
+"""How many transactions that are left are looked at first."""
+AROUND = 7
+"""Of transactions around where a search is stuck the nearest are looked at, fewer than two to the
+power of this."""
 
 
 def without_order(seen: Observed, graph: Graph, *, snapshots: bool) -> list[Transaction] | None:
@@ -48,11 +51,12 @@ def without_order(seen: Observed, graph: Graph, *, snapshots: bool) -> list[Tran
         steps = _by_return(seen, part, snapshots)
         return Schedule(part, graph, snapshots=snapshots).find(steps, MOST_FOR_SOME) is False
 
-    some = sorted(search.stuck)
-    if not have_none(some):
-        if found is None:
-            return None
-        some = sorted(effects)
+    parts = [sorted(search.stuck[: 1 << size]) for size in range(2, AROUND)]
+    if found is False:
+        parts.append(sorted(effects))
+    some = next((some for some in parts if have_none(some)), None)
+    if some is None:
+        return None
     return [seen.transactions[number] for number in smallest(some, have_none)]
 
 
@@ -94,12 +98,13 @@ class Schedule:
     number ``2 * n``, its commit ``2 * n + 1``.
 
     ``effects``: those of the transactions that take effect, by their numbers; ``graph``: what
-    precedes what; ``stuck``: transactions around where the search came furthest.
+    precedes what; ``stuck``: where the search came furthest, the transactions that are left and
+    those that have to do with them, the nearest first.
     """
 
     def __init__(self, effects: Mapping[int, Effects], graph: Graph, *, snapshots: bool) -> None:
         self._effects, self._snapshots = effects, snapshots
-        self.stuck: set[int] = set()
+        self.stuck: list[int] = []
         self._longest = -1
         self._done: set[int] = set()
         self._state: dict[Any, Any] = {}
@@ -143,7 +148,7 @@ class Schedule:
             else:
                 if len(path) > self._longest:
                     self._longest = len(path)
-                    self.stuck = self._around(path, order, following)
+                    self.stuck = self._around(order, following)
                 while not place:
                     if not path:
                         return False
@@ -187,14 +192,23 @@ class Schedule:
             found += (self._writers[each] for each in read if each in self._writers)
         return found
 
-    def _around(self, path: list[_Made], order: Sequence[int], following: list[int]) -> set[int]:
-        """Returns the transactions of the last steps that were made, and of the next ones."""
-        places = [made.place for made in path[-AROUND:]]
+    def _around(self, order: Sequence[int], following: list[int]) -> list[int]:
+        """Returns transactions that are left, and those that wrote what they read or overwrite."""
+        found: dict[int, None] = {}
         place = following[0]
-        while place and len(places) < 2 * AROUND:
-            places.append(place)
+        while place and len(found) < NEAREST:
+            found.setdefault(self._parts(order[place - 1])[0])
             place = following[place]
-        return {self._parts(order[place - 1])[0] for place in places}
+        for number in (todo := list(found)):  # the list grows while it is read
+            one = self._effects[number]
+            now = ((key, self._state.get(key)) for key in (*one.reads, *one.writes))
+            for each in (*one.reads.items(), *now):
+                steps = [*self._readers.get(each, ()), self._writers.get(each)]
+                for other in (self._parts(step)[0] for step in steps if step is not None):
+                    if other not in found and len(found) < 1 << AROUND:
+                        found[other] = None
+                        todo.append(other)
+        return todo
 
     def _parts(self, step: int) -> tuple[int, bool, bool]:
         """Returns the number of the transaction, and whether it starts and commits."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from checker.cli.main import main
+from checker.histories import schedules
 from checker.histories.judging_transactions import LINEARIZABLE_KEYS, MODELS
 from checker.results.verdict import Word
 from tests.histories.drawing_transactions import judged, names_by_model, rows, written
@@ -130,3 +132,60 @@ def test_anomalies_that_show_on_an_assumption_alone(name: str, tmp_path: Path) -
     assert name not in {each.name for each in without.anomalies}
     report = judged(written(file, near_miss), "serializable", "RwRegister", (LINEARIZABLE_KEYS,))
     assert report.word is Word.HOLDS and is_serializable(near_miss, linearizable_keys=True)
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("model", ["serializable", "snapshot-isolation"])
+def test_a_few_transactions_without_an_order_are_found_among_many(
+    model: str, tmp_path: Path
+) -> None:
+    """All overlap, so that nothing but reads orders them."""
+    many = [[[W, f"k{n % 7}", n], [R, f"k{n % 7}", n], [W, "all", n]] for n in range(3, 300)]
+    wrong = [*BOTH, [[R, "x", 1], [R, "y", 2]]]
+    file = tmp_path / "history.ndjson"
+    for extra, word in ((wrong, Word.VIOLATED), ([*BOTH, [[R, "x", 1], [R, "y", 1]]], Word.HOLDS)):
+        steps = many[:150] + extra + many[150:]
+        report = judged(written(file, rows(*steps)), model, "RwRegister")
+        assert report.word is word
+        shown = [one.text for each in report.anomalies for one in each.transactions]
+        assert shown in ([], ["w(x, 1) w(y, 1)", "w(x, 2) w(y, 2)", "r(x) = 1 r(y) = 2"])
+
+
+def test_what_no_search_finds_is_unknown_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(schedules, "MOST", 2)
+    monkeypatch.setattr(schedules, "FOR_EACH", 0)
+    monkeypatch.setattr(schedules, "AROUND", 2)
+    file = written(tmp_path / "history.ndjson", CASES["no-order"][1])
+    assert main(["judge", file, "--as", "RwRegister"]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "no read shows the order of all writes to x, y, on which it depends" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--as", "RwRegister", "--by", "key"], "--by"),
+        (["--as", "RwRegister", "--initial", "w(1)"], "--initial"),
+        (["--as", "ListAppend", "--assume", "linearizable-keys"], "--assume"),
+        (["--as", "Register", "--assume", "linearizable-keys"], "--assume"),
+    ],
+)
+def test_wrong_options_are_refused(
+    options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path / "history.ndjson", rows([[R, "x", None]]))
+    assert main(["judge", file, *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ['[["append", "x", 1]]', '[["w", "x"]]', '[["w", "x", null]]'])
+def test_what_is_no_transaction_of_registers_is_a_diagnostic(
+    value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "history.ndjson"
+    file.write_text(f'{{"process": 0, "type": "invoke", "f": "txn", "value": {value}}}\n')
+    assert main(["judge", str(file), "--as", "RwRegister"]) == 2
+    shown = capsys.readouterr().err
+    assert "[E095]" in shown and "[:w key value]" in shown
