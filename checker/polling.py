@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-silent: list[Callable[[str], None]] = []
-"""What is called where the main thread does not poll although a limit, which is the argument in
-words, was reached long ago; at most one."""
+due: list[Callable[[float, str], None]] = []
+"""What is told by when, on the clock of ``time.monotonic``, the main thread has to end at a limit,
+and which limit that is, in words; 0: there is none, or it has ended.  At most one."""
 _asked: list[Callable[[], None]] = []
 _waits: list[bool] = [False]
 

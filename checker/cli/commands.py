@@ -27,7 +27,7 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 NAMES = (
     "check", "prove", "sweep", "test", "replay", "explain", "view", "export", "gallery", "show",
     "simulate", "conform", "test-cases", "explore", "valence", "audit", "judge", "scenario", "list",
-    "fmt", "watch", "lsp", "diagnostic", "doctor",
+    "fmt", "watch", "lsp", "daemon", "diagnostic", "doctor",
 )  # fmt: skip
 """All commands; ``test-cases`` is ``test_cases`` in the module of that name."""
 

@@ -18,10 +18,17 @@ _pipe: list[int] = []
 _lock = threading.Lock()
 
 
-def open_pipe(writer: int) -> None:
-    """Sends messages to the descriptor ``writer`` from now on."""
+def open_pipe(writer: int, due: kinds.Due) -> None:
+    """Sends messages to the descriptor ``writer`` from now on, and writes to ``due`` by when this
+    process has to end at a limit."""
+    supervised = os.getpid()
+
+    def write(until: float, why: str) -> None:
+        if os.getpid() == supervised:  # not in a process that was forked from it
+            due.write(until, why)
+
     _pipe[:] = [writer]
-    polling.silent[:] = [is_silent]
+    polling.due[:] = [write]
 
 
 def send(kind: int, data: bytes) -> None:
@@ -30,12 +37,6 @@ def send(kind: int, data: bytes) -> None:
     with _lock, contextlib.suppress(OSError):
         while _pipe and message:
             message = message[os.write(_pipe[0], message) :]
-
-
-def is_silent(why: str) -> None:
-    """Reports that this process does not end at a limit, which is reached, in words ``why``; the
-    supervisor kills it."""
-    send(kinds.SILENT, why.encode())
 
 
 def done(code: int) -> None:

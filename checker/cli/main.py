@@ -27,13 +27,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _last_word("error: stdout is closed, so results can't be printed")
         return USAGE
     if arguments is not None:
-        return _work(arguments)
+        return work(arguments)
     from checker.cli.supervisor import supervised
 
-    return supervised(_work)
+    return supervised(work)
 
 
-def _work(arguments: Sequence[str] | None = None) -> int:
+def work(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line in this process and returns its exit code."""
     try:
         from checker.cli.commands import run
 

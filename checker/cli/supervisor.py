@@ -1,23 +1,31 @@
 """Supervises the process that does the work of a command, and ends it where a signal asks for that.
 
-The command line forks before it imports anything large.  The child does the work; this process
+The command line forks before it imports anything large, or has a daemon fork
+(:mod:`checker.cli.daemon_client`).  The child does the work; this process
 waits, and handles SIGINT, SIGTERM and SIGHUP.  The first one is passed on, so that the child may
 report what it knows.  A child that does not end within :data:`GRACE`, whatever it is doing, is
 killed together with its descendants; its temporary files are removed, and what it has sent
-(:mod:`checker.cli.last_words`) is reported here.  A second signal does so at once, and so does a
-child that reports that it does not end at a limit (:mod:`checker.engines.budgets`).
+(:mod:`checker.cli.last_words`) is reported here.  A second signal does so at once.  So is a child
+that goes on for :data:`SILENT` after a limit (:mod:`checker.engines.budgets`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import select
 import signal
+import struct
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from checker.cli.daemon_client import hand_over
+
+if TYPE_CHECKING:
+    from socket import socket
 
 UNKNOWN, BUG = 3, 70
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -31,14 +39,43 @@ ONE = 0.1
 """Seconds within which two signals are one: a terminal and a wrapper may both send it."""
 LOOK = 0.05
 """Seconds between two checks while the child is ending."""
+SILENT = 5.0
+"""Seconds after a limit that the child has to end what the limit is about."""
+GLANCE = 1.0
+"""Seconds between two checks whether such a limit was reached."""
 LEAVING = 0.5
 """Seconds that other descendants have to clean up after SIGTERM."""
 MARK = "BIVALENCE_RUN"
 """The environment variable whose value is in the names of all temporary files of a command."""
-CODE, WORDS, KNOWN, NOW, ANSWERED, LONGER, FOLDER, SILENT = range(8)
+CODE, WORDS, KNOWN, NOW, ANSWERED, LONGER, FOLDER = range(7)
 """Kinds of messages of the child: see :mod:`checker.cli.last_words`."""
 HEADER = 5
 """Bytes in front of each message: its kind, and its length in four bytes."""
+
+
+class Due:
+    """Memory that the child shares with its supervisor: by when it has to end at a limit, as a
+    number of ``time.monotonic`` in eight bytes, and which limit that is: two bytes of length, and
+    words in UTF-8."""
+
+    def __init__(self, descriptor: int | None = None) -> None:
+        if descriptor is None and hasattr(os, "memfd_create"):
+            descriptor = os.memfd_create("due")
+            os.truncate(descriptor, mmap.PAGESIZE)
+        self.descriptor = -1 if descriptor is None else descriptor
+        self._memory = mmap.mmap(self.descriptor, mmap.PAGESIZE)
+
+    def write(self, until: float, why: str) -> None:
+        """Stores that the limit ``why`` is reached at ``until``; 0: no limit."""
+        words = why.encode()[: mmap.PAGESIZE // 2]
+        struct.pack_into("=d", self._memory, 0, 0.0)
+        struct.pack_into(f"=H{len(words)}s", self._memory, 8, len(words), words)
+        struct.pack_into("=d", self._memory, 0, until)
+
+    def read(self) -> tuple[float, str]:
+        """Returns what was stored last."""
+        until, length = struct.unpack_from("=dH", self._memory, 0)
+        return until, self._memory[10 : 10 + length].decode(errors="replace")
 
 
 def supervised(work: Callable[[], int]) -> int:
@@ -49,16 +86,18 @@ def supervised(work: Callable[[], int]) -> int:
     terminal = _terminal()
     reader, writer = os.pipe()
     watched, held = os.pipe()
+    due = Due()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    warm = hand_over(writer, watched, due.descriptor)
     try:
-        child = os.fork()
+        child = os.fork() if warm is None else warm[0]
     except OSError:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return work()
     if child:
         os.close(writer)
         os.close(watched)  # `held` is closed by the end of this process, however it ends
-        supervisor = Supervisor(child, reader, terminal)
+        supervisor = Supervisor(child, reader, terminal, due, None if warm is None else warm[1])
         supervisor.listen()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         code = supervisor.wait()
@@ -67,17 +106,28 @@ def supervised(work: Callable[[], int]) -> int:
         return code
     os.close(reader)
     os.close(held)
+    return end_of_fork(work, writer, watched, due, before)
+
+
+def end_of_fork(
+    work: Callable[[], int], writer: int, watched: int, due: Due, mask: Iterable[int] = ()
+) -> int:
+    """Returns what ``work`` does in the process that is supervised.
+
+    It sends messages to ``writer``, ends when ``watched`` is closed, and has the signal mask
+    ``mask``.
+    """
     import threading
 
     from checker.cli import last_words
 
     threading.Thread(target=_end_with, args=(watched,), name="supervisor", daemon=True).start()
 
-    last_words.open_pipe(writer)
+    last_words.open_pipe(writer, due)
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _interrupted)
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     code = work()
     last_words.done(code)
     return code
@@ -113,10 +163,21 @@ def _interrupted(number: int, frame: Any) -> None:
 
 
 class Supervisor:
-    """Waits for the process ``child``, and receives its messages from the descriptor ``reader``."""
+    """Waits for the process ``child``, and receives its messages from the descriptor ``reader``;
+    ``due``: by when it has to end at a limit.  ``parent``: a connection that sends its status, if
+    it is the child of a daemon."""
 
-    def __init__(self, child: int, reader: int, terminal: list[Any] | None) -> None:
+    def __init__(
+        self,
+        child: int,
+        reader: int,
+        terminal: list[Any] | None,
+        due: Due,
+        parent: socket | None = None,
+    ) -> None:
         self._child, self._reader, self._terminal = child, reader, terminal
+        self._parent = parent
+        self._due, self._late, self._delay_then = due, 0.0, 0.0
         self._wake, self._woken = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(self._wake, False)
@@ -143,13 +204,19 @@ class Supervisor:
     def wait(self) -> int:
         """Waits for the end of the child; returns the exit code of the command."""
         again = False
+        ends: list[Any] = [
+            self._wake,
+            self._reader,
+            *([] if self._parent is None else [self._parent]),
+        ]
         while not self._ended():
-            left = None if self._asked is None else LOOK
-            ready = select.select([self._wake, self._reader], [], [], left)[0]
+            left = GLANCE if self._asked is None else LOOK
+            ready = select.select(ends, [], [], left)[0]
             if self._reader in ready and not self._receive():
                 self._reap(block=True)
             if self._wake in ready:
                 again = self._hear(os.read(self._wake, 512))
+            self._silent = self._goes_on_after_a_limit()
             if self._status is None and (again or self._silent or self._is_over()):
                 self._kill()
         while self._receive():
@@ -177,6 +244,17 @@ class Supervisor:
             return False
         took = time.monotonic() - self._asked
         return took - min(STARVED, _delay(self._child) - self._delay) > self._grace
+
+    def _goes_on_after_a_limit(self) -> str:
+        """Returns the limit that the child has not obeyed in time, in words, or an empty string."""
+        until, why = self._due.read()
+        now = time.monotonic()
+        if not 0.0 < until < now:
+            return ""
+        if until != self._late:
+            self._late, self._delay_then = until, _delay(self._child)
+        starved = min(STARVED, _delay(self._child) - self._delay_then)
+        return why if now - until - starved > SILENT else ""
 
     # ---- the child --------------------------------------------------------------------------
 
@@ -210,8 +288,6 @@ class Supervisor:
             self._asked = None
         elif kind == LONGER:
             self._grace = float(data)
-        elif kind == SILENT:
-            self._silent = data.decode()
         elif kind == FOLDER:
             self._folders.append(os.fsdecode(data))
 
@@ -221,9 +297,23 @@ class Supervisor:
         return self._status is not None
 
     def _reap(self, *, block: bool) -> None:
+        if self._parent is not None:
+            if block or select.select([self._parent], [], [], 0)[0]:
+                self._status = self._received_status(self._parent)
+            return
         found, status = os.waitpid(self._child, 0 if block else os.WNOHANG)
         if found:
             self._status = status
+
+    def _received_status(self, parent: socket) -> int:
+        """Returns the status of the child of a daemon; it is killed where the daemon has died."""
+        parent.settimeout(None)
+        status = parent.recv(4)
+        if len(status) == 4:
+            return int.from_bytes(status, "little")
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._child, signal.SIGKILL)
+        return int(signal.SIGKILL)
 
     def _kill(self) -> None:
         """Kills the child and all of its descendants."""
@@ -248,7 +338,7 @@ class Supervisor:
             return self._code
         number = self._status & 0x7F
         if not number and self._status >> 8 != UNKNOWN:
-            return self._status >> 8
+            return self._status >> 8 or BUG  # nothing says that it is done
         self._restore_terminal()
         remove_marked(self._folders)
         signalled = self._asked is not None or not number
@@ -267,7 +357,7 @@ class Supervisor:
         child = os.fork()
         if not child:
             os._exit(self._reported(why, code))
-        self._child, self._status, self._asked = child, None, None
+        self._child, self._parent, self._status, self._asked = child, None, None, None
         until = time.monotonic() + REPORT
         while not self._ended():
             left = until - time.monotonic()

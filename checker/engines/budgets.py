@@ -18,7 +18,9 @@ outermost block is left, or for good where the process is to end.  So none is lo
 handles it as the end of one query.
 
 One thread watches all clocks and signals; otherwise it sleeps.  Code that does not poll is ended by
-the process that supervises this one, if any (:mod:`checker.cli.supervisor`).
+the process that supervises this one, if any (:mod:`checker.cli.supervisor`), which is told all
+limits of time beforehand: a library that never lets another thread run would keep it from being
+told later.
 """
 
 from __future__ import annotations
@@ -59,8 +61,6 @@ RETOLD = 0.25
 RAISED_AGAIN = 1.0
 """Seconds after which an exception is raised again that has not ended a part, then twice as many:
 code may have handled it as the end of one query."""
-SILENT = 5.0
-"""Seconds after which a part that is to end and has not polled is reported as silent."""
 ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
@@ -134,6 +134,16 @@ class _Part(Struct, eq=False):
             if self._saving and budget.most is not None and resident() > budget.most:
                 return budget.no_more_memory
         return None
+
+    def due(self) -> tuple[float, str]:
+        """Returns when it has to end at a limit, by ``time.monotonic``, and which limit that is, in
+        words; 0 where there is none, and where it was left at a poll."""
+        if not self.raises or self.again:
+            return 0.0, ""
+        ends = [(end, b.no_more_time) for b in self.budgets if (end := self._end(b)) is not None]
+        if self.is_told:
+            ends.append((self.told, self.exhausted_budget() or ""))
+        return min(ends, default=(0.0, ""))
 
     def next_look(self) -> float | None:
         """Returns when there is something to check, by ``time.monotonic``; ``None``: never."""
@@ -426,6 +436,7 @@ def _look() -> None:
         why = part.exhausted_budget()
         if why is not None:
             part.again, part.pause = now + part.pause, 2 * part.pause
+            _tell_supervisor()
             raise _exhausted(why)
 
 
@@ -461,6 +472,7 @@ def _watching(part: _Part) -> Iterator[None]:
         try:
             with _lock:
                 _parts.append(part)
+                _tell_supervisor()
             if part.next_look() is not None:
                 watcher.wake()
             yield
@@ -470,6 +482,7 @@ def _watching(part: _Part) -> Iterator[None]:
                     _parts.remove(part)
                 if part.is_told:
                     _settle(part)
+                _tell_supervisor()
             _forget_interrupt()
 
 
@@ -545,17 +558,20 @@ def _end(part: _Part) -> None:
         part.told = time.monotonic()
         if part.raises:
             polling.ask(_look)
+        _tell_supervisor()
     if part.is_told:
         tell_all()
-        if polling.silent and part.raises and not part.again and part is _innermost():
-            if time.monotonic() > part.told + SILENT:
-                polling.silent.pop()(part.exhausted_budget() or "")
 
 
-def _innermost() -> _Part | None:
-    """Returns the innermost part of the main thread, if there is one."""
+def _tell_supervisor() -> None:
+    """Tells whoever may kill this process by when the innermost part of the main thread has to
+    end."""
+    if not polling.due:
+        return
     main = threading.main_thread().ident
-    return next((part for part in reversed(_parts) if part.thread == main), None)
+    with _lock:
+        innermost = next((part for part in reversed(_parts) if part.thread == main), None)
+        polling.due[0](*(0.0, "") if innermost is None else innermost.due())
 
 
 def tell_all() -> None:

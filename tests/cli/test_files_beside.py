@@ -154,6 +154,7 @@ WORDS: dict[str, Sequence[str]] = {
     "scenario": ("{trace}",),
     "list": (),
     "doctor": (),
+    "daemon": ("status",),
     "diagnostic": ("N003",),
     "lsp": (),
 }

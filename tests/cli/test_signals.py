@@ -54,6 +54,7 @@ COMMANDS = {
     "lsp": "lsp",
     "list": "list",
     "doctor": "doctor",
+    "daemon": "daemon status",
     "fmt": "fmt --check specs",
     "scenario": "scenario {tmp}/none.json",
 }
@@ -113,27 +114,33 @@ def test_many_random_moments(seed: int, tmp_path: Path) -> None:
 
 
 HUNG = """
-import sys, time
-from checker.engines import budgets
+import re, sys, time
+from checker.cli import supervisor
 from checker.{module} import {where} as place
 def hang(*_, **__):
     open({begun!r}, "w").close()
     while True:
         try:
-            time.sleep(3600)
+            {hangs}
         except KeyboardInterrupt:
             pass
 place.{name} = hang
-budgets.SILENT = 0.2
+supervisor.SILENT, supervisor.GLANCE = 0.2, 0.1
 from checker.cli.main import main
 sys.exit(main())
 """
 
 
-def hung(place: str, words: list[str], tmp: Path) -> subprocess.Popen[str]:
+ASLEEP = "time.sleep(3600)"
+ALONE = 're.match("(a+)+$", "a" * 60 + "b")'
+"""A search that takes years, and lets no other thread run."""
+
+
+def hung(place: str, words: list[str], tmp: Path, hangs: str = ASLEEP) -> subprocess.Popen[str]:
     """Starts a command in which ``place`` never ends, and ignores interrupts."""
     module, where, name = place.split(".")
-    program = HUNG.format(module=module, where=where, name=name, begun=str(tmp / "begun"))
+    begun = str(tmp / "begun")
+    program = HUNG.format(module=module, where=where, name=name, begun=begun, hangs=hangs)
     return subprocess.Popen(
         [sys.executable, "-c", program, *words],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
@@ -143,12 +150,14 @@ def hung(place: str, words: list[str], tmp: Path) -> subprocess.Popen[str]:
 
 
 @pytest.mark.every
-def test_work_that_ignores_its_limit_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("hangs", [ASLEEP, ALONE], ids=["asleep", "alone"])
+def test_work_that_ignores_its_limit_is_killed(hangs: str, tmp_path: Path) -> None:
     spec = tmp_path / "p.bcast"
     spec.write_text(COUNTER.replace("LIMIT", "2"), "utf-8")
     report = tmp_path / "report.json"
     words = ["check", f"{spec}::two", "--timeout", "1", "--json", str(report)]
-    process = hung("instantiate.capacity_estimation.estimate_capacities", words, tmp_path)
+    place = "instantiate.capacity_estimation.estimate_capacities"
+    process = hung(place, words, tmp_path, hangs)
     out, err = process.communicate(timeout=60.0)
     assert process.returncode == 3, out + err
     assert "the time limit of 1 s was reached" in err

@@ -28,6 +28,7 @@ FORMULAS: tuple[Formula, ...] = (
     either((inverse(always(ONE)), always(eventually(TWO)))),
 )
 SEEDS = 250
+PARTS = 10
 
 
 def violated(system: TransitionSystem) -> set[str] | None:
@@ -53,9 +54,10 @@ def changed(before: TransitionSystem, after: TransitionSystem) -> bool:
     )
 
 
-def test_random_systems_agree() -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_systems_agree(part: int) -> None:
     compared = settled_now = 0
-    for seed in range(SEEDS):
+    for seed in range(part, SEEDS, PARTS):
         draw = random.Random(seed)
         system = Alike(draw.randrange).system(draw.choice(FORMULAS))
         other = verify(simplify_liveness(system))
@@ -66,7 +68,7 @@ def test_random_systems_agree() -> None:
         if before is not None:
             compared += 1
             assert violated(other) == before, f"seed {seed}"
-    assert compared >= 10, (compared, settled_now)
+    assert compared, settled_now
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from checker import resources
 from checker.diagnostics import SpecError
 from checker.language.load import load_text
-from tests.selection import first_by_default
+from tests.selection import WHOLE, first_by_default
 
 PAGE = """protocol TwoPhaseCommit {
   role coordinator(1) {
@@ -226,7 +226,7 @@ HOME = """protocol P implements ReliableBroadcast {
 
 
 @settings(
-    max_examples=200,
+    max_examples=200 if WHOLE else 50,
     deadline=None,
     derandomize=True,
     database=None,

@@ -14,7 +14,7 @@ from lark import Lark
 import checker.language.parser.parse as parsing
 from checker import diagnostics, resources
 from checker.diagnostics import Diagnostic, SpecError
-from checker.language.parser import cache
+from checker.language.parser import cache, tables
 from checker.language.parser.parse import parse
 from checker.language.parser.recover import LIMIT, word_before
 from checker.language.syntax import ast, ast_items, plain
@@ -164,32 +164,55 @@ def test_labels_are_one_line_without_comments() -> None:
     assert handler.label == "upon receive M(a, b) from p"
 
 
-def test_without_a_writable_cache_parsing_works(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from checker.language.parser.parse import parser
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the grammar without tables beside it, and an empty cache folder."""
+    copy = tmp_path / "grammar" / "bivalence.lark"
+    copy.parent.mkdir()
+    copy.write_bytes(resources.grammar().read_bytes())
+    (tmp_path / "cache").mkdir()
+    monkeypatch.setattr(resources, "grammar", lambda: copy)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    parsing.parser.cache_clear()
+    return copy
 
-    occupied = tmp_path_factory.mktemp("cache") / "file"
-    occupied.write_text("no folder")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(occupied))
-    parser.cache_clear()
+
+def test_without_a_writable_cache_parsing_works(
+    alone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert parse("protocol P { }", "a").items
 
 
-def test_a_damaged_cache_is_replaced(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from checker.language.parser.parse import parser
-
-    folder = tmp_path_factory.mktemp("cache")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-    parser.cache_clear()
+def test_a_damaged_cache_is_replaced(alone: Path, tmp_path: Path) -> None:
     parse("protocol P { }", "a")
-    (file,) = (folder / "bivalence").iterdir()
+    (file,) = (tmp_path / "cache/bivalence").iterdir()
     for content in (b"", b"nonsense", file.read_bytes()[:100]):
         file.write_bytes(content)
-        parser.cache_clear()
+        parsing.parser.cache_clear()
         assert parse("protocol P { }", "a").items
+
+
+def test_tables_beside_the_grammar_are_used(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    grammar = alone.read_text("utf-8")
+    computed = tables.compute(grammar)
+    monkeypatch.setattr(tables, "compute", lambda grammar: computed)
+    beside = alone.with_name(f"tables-{tables.key(grammar)}.marshal")
+    text = (resources.specs() / "broadcast/eager_reliable.bcast").read_text("utf-8")
+    for content, is_used in ((tables.dump(computed), True), (b"nonsense", False)):
+        beside.write_bytes(content)
+        parsing.parser.cache_clear()
+        assert (parsing.parser() is computed) is not is_used
+        assert parsing.parser().parse(text) == computed.parse(text)
+
+
+def test_tables_of_another_grammar_are_not_used(alone: Path) -> None:
+    grammar = alone.read_text("utf-8")
+    other = tables.dump(tables.compute('start: "other"'))
+    alone.with_name(f"tables-{tables.key(grammar)}.marshal").write_bytes(other)
+    alone.write_text(f"{grammar}\n// changed\n", "utf-8")
+    assert parse("protocol P { }", "a").items
 
 
 def test_where_the_tree_is_cached_no_parser_is_loaded(tmp_path: Path) -> None:

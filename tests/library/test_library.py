@@ -15,7 +15,7 @@ from _pytest.mark import ParameterSet
 from checker.engines.native.search import tiered_jit
 from checker.resources import specs
 from checker.results.verdict import Report
-from checker.session.pipeline import Options, run_check
+from checker.session.pipeline import Options, read_spec, run_check
 from tests.finite_checks import finite_checks
 from tests.library.manifest import difference
 from tests.render.every_view import draw_all
@@ -401,9 +401,12 @@ def quick_code() -> Iterator[None]:
         yield
 
 
+_spec = cache(read_spec)
+
+
 @cache
 def _native(path: Path, name: str) -> Report:
-    return run_check(str(path), name, Options(engine="native"))
+    return run_check(_spec(str(path)), name, Options(engine="native"))
 
 
 def _words(report: Report) -> dict[str, str]:
@@ -430,7 +433,7 @@ def test_every_run_is_drawn(path: Path, name: str) -> None:
 
 @pytest.mark.parametrize(("path", "name"), _each("fine_steps", COARSE_ONLY))
 def test_fine_steps_agree(path: Path, name: str) -> None:
-    fine = run_check(str(path), name, Options(engine="native", fine_steps=True))
+    fine = run_check(_spec(str(path)), name, Options(engine="native", fine_steps=True))
     assert _words(fine) == _words(_native(path, name))
     assert fine.exit_code == 0
     draw_all(fine)
@@ -440,9 +443,9 @@ def test_fine_steps_agree(path: Path, name: str) -> None:
 def test_reference_agrees(path: Path, name: str) -> None:
     reduced = native = _native(path, name)
     if reduced.reduced.used:
-        native = run_check(str(path), name, Options(engine="native", reduce="none"))
+        native = run_check(_spec(str(path)), name, Options(engine="native", reduce="none"))
     assert _words(reduced) == _words(native)
-    reference = run_check(str(path), name, Options(engine="reference"))
+    reference = run_check(_spec(str(path)), name, Options(engine="reference"))
     assert _words(reference) == _words(native)
     assert reference.distinct_states == native.distinct_states
     assert reference.exit_code == 0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from checker.engines.options import Options
 from checker.results.answer import Limits
 from checker.results.verdict import Word
-from checker.session.pipeline import run_check
+from checker.session.load import load_check
+from checker.session.pipeline import run_loaded
 from tests.selection import by_turns
 from tests.world.asking import telling
 from tests.world.judge import Graph, Verdict, explore, judge
@@ -39,11 +41,25 @@ def options(mode: str) -> Options:
     )
 
 
-def said(file: Path, mode: str) -> dict[str, tuple[Word, int | None]]:
-    """The word for each property, and the steps of its trace."""
-    report = run_check(str(file), "c", options(mode))
+Answer = dict[str, tuple[Word, int | None]]
+"""The word for each property, and the steps of its trace."""
+
+
+def said(file: Path, mode: str) -> Answer:
+    """What the tool says of a file."""
+    return answers(file, (mode,))[mode]
+
+
+def answers(file: Path, modes: Iterable[str]) -> dict[str, Answer]:
+    """What the tool says in each of ``modes`` of a file, which is read once."""
+    check = load_check(str(file), "c", {})
+    reports = {mode: run_loaded(str(file), check, options(mode)) for mode in modes}
     return {
-        v.property: (v.word, None if v.trace is None else v.trace.length) for v in report.verdicts
+        mode: {
+            v.property: (v.word, None if v.trace is None else v.trace.length)
+            for v in report.verdicts
+        }
+        for mode, report in reports.items()
     }
 
 
@@ -55,7 +71,7 @@ def compared(spec: Spec, file: Path, modes: tuple[str, ...], most: int) -> list[
     """
     graph, verdicts = telling(explore(spec, most))
     file.write_text(graph.model.spec.text(), encoding="utf-8")
-    return differences(graph, verdicts, {mode: said(file, mode) for mode in modes})
+    return differences(graph, verdicts, answers(file, modes))
 
 
 def agreed(spec: Spec, file: Path, modes: tuple[str, ...], most: int = 20_000) -> dict[str, bool]:
@@ -65,17 +81,17 @@ def agreed(spec: Spec, file: Path, modes: tuple[str, ...], most: int = 20_000) -
     graph = explore(spec, most)
     verdicts, text = judge(graph), graph.model.spec.text()
     file.write_text(text, encoding="utf-8")
-    answers = {mode: said(file, mode) for mode in by_turns(modes, text)}
-    assert differences(graph, verdicts, answers) == [], text
+    asked = answers(file, by_turns(modes, text))
+    assert differences(graph, verdicts, asked) == [], text
     return {name: verdict.violated for name, verdict in verdicts.items()}
 
 
 def differences(
     graph: Graph,
     defined: dict[str, Verdict],
-    answers: dict[str, dict[str, tuple[Word, int | None]]],
+    given: dict[str, Answer],
 ) -> list[Disagreement]:
-    """Where what was ``defined`` and the answers in each mode differ.
+    """Where what was ``defined`` and the answers ``given`` in each mode differ.
 
     Lengths are compared where the page says what a step is: messages that are only counted may take
     none, reductions may leave out shortest runs, and an oracle that speaks as soon as it is asked
@@ -89,7 +105,7 @@ def differences(
     )
     stops = model.world.crash + model.world.power + model.world.wipe
     spare = 0 if model.world.between_handlers else stops
-    for mode, answer in answers.items():
+    for mode, answer in given.items():
         shortest = "fine" not in mode and ("plain" in mode or "reference" in mode)
         for name, verdict in defined.items():
             word, length = answer[name]

@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed of coverings")
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--modes", default="native", help="separated by commas")
+    parser.add_argument("--turns", action="store_true", help="each world in one of the modes")
     parser.add_argument("--most", type=int, default=2000, help="states of a world")
     parser.add_argument("--only", default="", help="features that each world has, with commas")
     parser.add_argument("--without", default="", help="features that no world has")
@@ -62,9 +63,11 @@ def _one(features: frozenset[str], seed: int, folder: Path, args: argparse.Names
     """What came of one world, in a word."""
     spec = spec_of(features, seed)
     spec = abbreviated(spec, seed) if args.abbreviated else spec
-    name = f"{seed}"
+    name, modes = f"{seed}", tuple(args.modes.split(","))
+    if args.turns:
+        modes = (modes[seed % len(modes)],)
     try:
-        found = compared(spec, folder / f"{name}.bcast", tuple(args.modes.split(",")), args.most)
+        found = compared(spec, folder / f"{name}.bcast", modes, args.most)
     except TooMany:
         return "too many"
     except RecursionError:

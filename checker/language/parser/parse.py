@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import marshal
 import re
-import sys
 from collections.abc import Iterable
 from functools import cache
 from itertools import islice
-from pathlib import Path
 
-import lark
 from lark import Lark
 from lark.exceptions import UnexpectedInput
-from lark.grammar import Rule
-from lark.lexer import TerminalDef
 
 from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.language.parser import tables
 from checker.language.parser.build import DEPTH, Builder, NumberTooLarge, TooDeep
 from checker.language.parser.keywords import reserved_names
 from checker.language.parser.recover import (
@@ -211,24 +205,18 @@ def _unbalanced_error(piece: str, file: str, uneven: tuple[int, str]) -> Diagnos
 @cache
 def parser() -> Lark:
     grammar = resources.grammar().read_text(encoding="utf-8")
-    path = _tables(grammar)
-    data = None if path is None else resources.load_cached(path)
-    if data is not None:
-        try:
-            return Lark.load(marshal.loads(data))
-        except Exception:  # invalid tables may raise anything
-            pass
-    parser = Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True)
-    if path is not None:
-        tables, memo = parser.memo_serialize([TerminalDef, Rule])
-        resources.store_cached(path, marshal.dumps({"data": tables, "memo": memo}), KEPT)
-    return parser
-
-
-def _tables(grammar: str) -> Path | None:
-    """Returns the file for the parser's tables; ``None`` where nothing can be cached."""
+    name = f"{tables.key(grammar)}.marshal"
+    shipped = resources.grammar().with_name(f"tables-{name}")
+    found = tables.load(shipped.read_bytes()) if shipped.is_file() else None
+    if found is not None:
+        return found
     folder = resources.cache_folder()
-    if folder is None:
-        return None
-    version = f"{lark.__version__} {sys.version_info[:2]} {grammar}"
-    return folder / f"grammar-{hashlib.sha256(version.encode()).hexdigest()[:16]}.marshal"
+    cached = None if folder is None else folder / f"grammar-{name}"
+    data = None if cached is None else resources.load_cached(cached)
+    found = None if data is None else tables.load(data)
+    if found is not None:
+        return found
+    computed = tables.compute(grammar)
+    if cached is not None:
+        resources.store_cached(cached, tables.dump(computed), KEPT)
+    return computed
