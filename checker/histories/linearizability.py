@@ -22,6 +22,7 @@ from checker.histories.objects import Executed, Found, Machines
 from checker.histories.rows import MISSING
 from checker.histories.shrinking import smallest
 from checker.histories.steps import Bound, Steps, execute
+from checker.histories.unseen import without_unseen
 from checker.histories.wing_gong_lowe import WingGongLowe
 from checker.properties.consistency.sequential_object import TooSmall
 from checker.records import replace
@@ -104,6 +105,7 @@ def parts_of(
 
 
 def _part(machines: Machines, key: Any, bound: list[Bound], initial: Sequence[Initial]) -> Part:
+    bound = without_unseen(machines.found, bound)
     executed = execute(machines, bound, initial)
     steps = _steps(executed, bound, initial)
     return Part(key, bound, executed, steps, Turns(steps, events_of(bound)))

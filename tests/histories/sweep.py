@@ -96,7 +96,9 @@ Case = tuple[list[Operation], list[Event], frozenset[int]]
 
 def draw_case(draw: random.Random, name: str) -> Case:
     """Operations, a history, and those that failed: some of those that do not return."""
-    operations, history = draw_history(draw, name, 5, calls=ALL_CALLS, objects=KNOWN)
+    operations, history = draw_history(
+        draw, name, 5, draw.choice([2, 4]), calls=ALL_CALLS, objects=KNOWN
+    )
     returned = {event[1] for event in history if event[0] == "return"}
     called = {event[1] for event in history if event[0] == "call"}
     failed = frozenset(each for each in called - returned if draw.random() < 0.2)
