@@ -94,7 +94,8 @@ def _of_steps(seen: Observed, one: Transaction, orders: dict[Any, Later]) -> Non
     own: set[Any] = set()
     for kind, key, value in one.steps:
         if kind == READ:
-            if one.is_committed and key not in own and _is_there(seen, key, value):
+            is_others = seen.writer(key, value) is not one
+            if one.is_committed and key not in own and is_others and _is_there(seen, key, value):
                 before.setdefault(key, []).append(value)
             continue
         for each in before.get(key, ()):

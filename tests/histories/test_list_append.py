@@ -9,7 +9,7 @@ import pytest
 from checker.cli.main import main
 from checker.histories.judging_transactions import MODELS
 from checker.results.verdict import Word
-from tests.histories.drawing_transactions import judged, names_by_model, rows, written
+from tests.histories.drawing_transactions import as_registers, judged, names_by_model, rows, written
 from tests.histories.orders_of_transactions import Txn, is_serializable
 
 A, R = "append", "r"
@@ -98,6 +98,18 @@ def test_each_anomaly_is_found_and_allowed_by_weaker_models(name: str, tmp_path:
     assert is_serializable(near_miss) and not is_serializable(transactions)
     found = names_by_model(tmp_path / "history.ndjson", near_miss, "ListAppend")
     assert all(report.word is Word.HOLDS and not names for report, names in found.values())
+
+
+@pytest.mark.parametrize("name", ["ListAppend", "RwRegister"])
+def test_a_read_of_a_later_write_of_the_same_transaction_is_internal(
+    name: str, tmp_path: Path
+) -> None:
+    early = rows([[R, "x", [1]], [A, "x", 1]])
+    if name == "RwRegister":
+        early = as_registers(early)
+    assert not is_serializable(early)
+    found = names_by_model(tmp_path / "history.ndjson", early, name)
+    assert found["serializable"][1] == {"internal"}
 
 
 def test_real_time_counts_for_strict_serializability_alone(tmp_path: Path) -> None:

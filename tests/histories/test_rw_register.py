@@ -9,6 +9,10 @@ import pytest
 from checker.cli.main import main
 from checker.histories import schedules
 from checker.histories.judging_transactions import LINEARIZABLE_KEYS, MODELS
+from checker.histories.pairing import Operation
+from checker.histories.rows import MISSING, Row
+from checker.histories.rw_register import Registers, observe
+from checker.histories.transactions import Transaction
 from checker.results.verdict import Word
 from tests.histories.drawing_transactions import judged, names_by_model, rows, written
 from tests.histories.orders_of_transactions import Txn, is_serializable, is_snapshot_isolated
@@ -189,3 +193,20 @@ def test_what_is_no_transaction_of_registers_is_a_diagnostic(
     assert main(["judge", str(file), "--as", "RwRegister"]) == 2
     shown = capsys.readouterr().err
     assert "[E095]" in shown and "[:w key value]" in shown
+
+
+def test_writes_of_one_transaction_come_in_their_order() -> None:
+    steps = [[[R, "x", None], [W, "x", 1], [W, "x", 2]], [[R, "x", 2], [W, "x", 3]]]
+    assert registers_of(steps).unordered() == []
+    assert registers_of([*steps, [[W, "x", 4]]]).unordered() == ["x"]
+
+
+def registers_of(steps: list[list[list[object]]]) -> Registers:
+    call = Row(0, "invoke", "txn", MISSING, MISSING, "", 1)
+    made = [Operation(n, "txn", MISSING, call, n, "ok", call, 10 + n) for n in range(len(steps))]
+    return observe(
+        [
+            Transaction(n, made[n], tuple((k, key, v) for k, key, v in one))
+            for n, one in enumerate(steps)
+        ]
+    )
