@@ -21,12 +21,14 @@ from checker.formats.json_records import identifier, members, object_type, one_o
 from checker.formats.kinds import (
     CONFORMANCES_KIND,
     JUDGEMENTS_KIND,
+    MUTATIONS_KIND,
     REPORTS_KIND,
     VALENCES_KIND,
 )
 from checker.results.conformance import Conformance
 from checker.results.domains import Positive
 from checker.results.judgement import Judgement
+from checker.results.mutation import Mutation
 from checker.results.problems import Problem
 from checker.results.trace import Trace
 from checker.results.valence import Valence
@@ -180,6 +182,12 @@ SCHEMAS: Mapping[Path, Callable[[], Schema]] = {
         object_type(Judgement, True),
         JUDGEMENTS_KIND,
         "What bivalence judge writes with --json: the reports on histories",
+    ),
+    CHECKER / "formats/schema/mutation.schema.json": partial(
+        reports_schema,
+        object_type(Mutation, True),
+        MUTATIONS_KIND,
+        "What bivalence mutate writes with --json: the reports on the mutants of specs",
     ),
     CHECKER / "sweep/schema/sweep.schema.json": sweep_schema,
 }

@@ -25,9 +25,9 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 
 
 NAMES = (
-    "check", "prove", "sweep", "test", "replay", "explain", "view", "export", "gallery", "show",
-    "simulate", "conform", "test-cases", "explore", "valence", "audit", "judge", "scenario", "list",
-    "fmt", "watch", "lsp", "daemon", "diagnostic", "doctor",
+    "check", "prove", "sweep", "test", "mutate", "replay", "explain", "view", "export", "gallery",
+    "show", "simulate", "conform", "test-cases", "explore", "valence", "audit", "judge", "scenario",
+    "list", "fmt", "watch", "lsp", "daemon", "diagnostic", "doctor",
 )  # fmt: skip
 """All commands; ``test-cases`` is ``test_cases`` in the module of that name."""
 

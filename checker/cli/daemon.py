@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 
 import click
@@ -37,6 +36,7 @@ def start() -> int:
     if not hasattr(os, "memfd_create"):
         raise click.UsageError("a daemon needs Linux")
     from checker import resources
+    from checker.engines.python_children import command
 
     path = daemon_client.place()
     if len(os.fsencode(path)) > daemon_client.LONGEST:
@@ -46,7 +46,7 @@ def start() -> int:
     nowhere = subprocess.DEVNULL
     environment = {k: v for k, v in os.environ.items() if k != MARK}
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "checker.cli.daemon_server"],
+        command(module="checker.cli.daemon_server"),
         stdin=nowhere, stdout=nowhere, stderr=nowhere, cwd="/", env=environment,
         start_new_session=True,
     )  # fmt: skip

@@ -36,7 +36,7 @@ def place() -> str:
 
     base = os.environ.get("XDG_CACHE_HOME", "")
     root = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".cache")
-    about = os.fsencode(f"{__file__} {sys.executable} {sys.version}")
+    about = os.fsencode(f"{__file__} {sys.prefix} {sys.version}")
     return os.path.join(root, "bivalence", f"daemon-{zlib.crc32(about):08x}")
 
 

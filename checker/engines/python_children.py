@@ -21,9 +21,10 @@ SAFE_PATH = {_VARIABLE: "1"}
 _starting = threading.RLock()
 
 
-def command(*words: str) -> tuple[str, ...]:
-    """Returns the command line that runs the tool with ``words`` in another process."""
-    return (sys.executable, "-P", "-m", "checker.cli", *words)
+def command(*words: str, module: str = "checker.cli") -> tuple[str, ...]:
+    """Returns the command line that runs the tool, or another of its modules, with ``words`` in
+    another process."""
+    return (sys.executable, "-P", "-m", module, *words)
 
 
 @contextmanager

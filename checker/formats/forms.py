@@ -14,6 +14,8 @@ from checker.results.events import Event
 from checker.results.judgement import FORMAT as JUDGEMENT_FORMAT
 from checker.results.judgement import Judgement
 from checker.results.logs import LogSummary
+from checker.results.mutation import FORMAT as MUTATION_FORMAT
+from checker.results.mutation import Mutation
 from checker.results.proof import Proof
 from checker.results.trace import FORMAT, Step, StillOpen, Trace
 from checker.results.valence import FORMAT as VALENCE_FORMAT
@@ -31,6 +33,7 @@ DOCUMENT_FORMAT = 6
 CONFORMANCE_KIND = "bivalence conformance"
 VALENCE_KIND = "bivalence valence"
 JUDGEMENT_KIND = "bivalence judgement"
+MUTATION_KIND = "bivalence mutation"
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
 
@@ -102,6 +105,11 @@ FORMS: Mapping[type, Form] = {
         keys={"word": "verdict", "format": "notation"},
         digits={"seconds": 6},
         derived=("exit_code",),
+    ),
+    Mutation: Form(
+        constants={"format": MUTATION_FORMAT, "kind": MUTATION_KIND},
+        digits={"seconds": 3, "score": 4},
+        derived=("score", "unguarded", "kills", "sufficient"),
     ),
     Obstacle: Form(derived=("reasons",)),
     StillOpen: Form(optional={"perhaps_more": "perhaps_more"}),

@@ -20,6 +20,7 @@ from checker.resources import version
 from checker.results.conformance import Conformance
 from checker.results.consistency import require_fit
 from checker.results.judgement import Judgement
+from checker.results.mutation import Mutation
 from checker.results.problems import problem_of
 from checker.results.trace import FORMAT, Trace
 from checker.results.valence import Valence
@@ -76,6 +77,11 @@ def conformance_to_json(report: Conformance) -> dict[str, Any]:
 
 def judgement_to_json(report: Judgement) -> dict[str, Any]:
     """Returns a report on a history as a JSON object."""
+    return cast(dict[str, Any], to_data(report))
+
+
+def mutation_to_json(report: Mutation) -> dict[str, Any]:
+    """Returns a report on the mutants of a spec as a JSON object."""
     return cast(dict[str, Any], to_data(report))
 
 

@@ -4,5 +4,8 @@ REPORTS_KIND = "bivalence reports"
 CONFORMANCES_KIND = "bivalence conformance reports"
 VALENCES_KIND = "bivalence valence reports"
 JUDGEMENTS_KIND = "bivalence judgement reports"
-DOCUMENT_KINDS = (REPORTS_KIND, CONFORMANCES_KIND, VALENCES_KIND, JUDGEMENTS_KIND)
+MUTATIONS_KIND = "bivalence mutation reports"
+DOCUMENT_KINDS = (
+    REPORTS_KIND, CONFORMANCES_KIND, VALENCES_KIND, JUDGEMENTS_KIND, MUTATIONS_KIND,
+)  # fmt: skip
 """Kinds of documents of reports."""

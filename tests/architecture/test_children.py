@@ -22,6 +22,8 @@ OTHERS = {"asyncio.run", "asyncio.Process"}
 PYTHON = "checker/engines/python_children.py"
 FORK = "os.fork"
 PLACES = {
+    "checker/cli/daemon.py": "subprocess.Popen",
+    "checker/cli/daemon_server.py": FORK,
     "checker/cli/supervisor.py": FORK,
     "checker/cli/watch.py": "subprocess.Popen",
     "checker/editor/runs.py": "asyncio.create_subprocess_exec",

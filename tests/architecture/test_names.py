@@ -18,8 +18,6 @@ NOT_FOR_THE_TOOL = {
     "checker.properties.buchi_automaton.refuting": "tests make properties with it",
     "checker.reductions.registry.register": "another module enters a reduction with it",
     "checker.reductions.table.markdown": "docs/reductions.md has what it prints",
-    "checker.language.mutation.mutants.checks_of": "tests of mutants",
-    "checker.language.mutation.mutants.mutants": "tests of mutants",
     "scripts.build_tables.BuildTables": "hatchling calls it",
     "scripts.reference_pages.write_commands": "the site",
     "scripts.reference_pages.write_formats": "the site",

@@ -155,6 +155,7 @@ WORDS: dict[str, Sequence[str]] = {
     "list": (),
     "doctor": (),
     "daemon": ("status",),
+    "mutate": ("{spec}::violated", "--sample", "2", "--jobs", "2"),
     "diagnostic": ("N003",),
     "lsp": (),
 }

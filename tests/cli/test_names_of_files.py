@@ -73,6 +73,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "explain": (("{trace}", "--budget", "1"),),
     "replay": (("{trace}",),),
     "scenario": (("{trace}",),),
+    "mutate": (("{spec}", "--sample", "1", "--jobs", "1"),),
     "export": tuple(
         ("{trace}", "--to", each, "--output", "{out}.x")
         for each in ("csv", "itf", "json", "mermaid", "shiviz", "svg")

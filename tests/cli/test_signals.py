@@ -54,6 +54,7 @@ COMMANDS = {
     "lsp": "lsp",
     "list": "list",
     "doctor": "doctor",
+    "mutate": f"mutate {LIBRARY}",
     "daemon": "daemon status",
     "fmt": "fmt --check specs",
     "scenario": "scenario {tmp}/none.json",

@@ -40,13 +40,20 @@ OPPOSITE = {"==": "!=", "!=": "==", "and": "or", "or": "and"}
 
 
 class Mutant(Struct, frozen=True):
-    """A changed ``text`` of the spec at ``path``: a change of ``kind``, in ``protocol``."""
+    """A changed ``text`` of the spec at ``path``: a change of ``kind`` in line ``line`` of
+    ``protocol``; ``change``: it in words."""
 
     path: Path
     protocol: str
     kind: str
-    what: str
+    line: int
+    change: str
     text: str
+
+    @property
+    def what(self) -> str:
+        """The change, with its line."""
+        return f"line {self.line}: {self.change}"
 
     def __str__(self) -> str:
         return f"{self.path.parent.name}/{self.path.name}: {self.protocol}: {self.what}"
@@ -65,9 +72,8 @@ def mutants(path: Path) -> list[Mutant]:
         if not isinstance(protocol, ast_items.Protocol):
             continue
         for kind, line, what, edits in _changes(source, protocol):
-            label = f"line {line}: {what}"
             text = source.edited([*kept, *edits])
-            found.setdefault(text, Mutant(path, protocol.name.text, kind, label, text))
+            found.setdefault(text, Mutant(path, protocol.name.text, kind, line, what, text))
     return list(found.values())
 
 

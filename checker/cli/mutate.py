@@ -1,0 +1,276 @@
+"""``bivalence mutate``: whether the checks of a spec notice that it is changed."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from checker.cli import console
+from checker.cli.document_options import JSON_OUT, unusable_document, write_json, writing_errors
+from checker.cli.errors import UNKNOWN
+from checker.cli.option_groups import Grouped, quiet_option
+from checker.cli.parallel import JOBS
+from checker.cli.settings import MEMORY, TIMEOUT
+from checker.formats.kinds import MUTATIONS_KIND
+from checker.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from checker.engines.options import Options
+    from checker.language.load import Spec
+    from checker.language.mutation.mutants import Mutant
+    from checker.mutate.mutant_tasks import Asked, MutantTask
+    from checker.results.mutation import MutantResult, Mutation
+    from checker.results.verdict import Report
+
+VACUOUS = 4
+"""The exit code where there is no mutant."""
+
+
+@click.command(cls=Grouped)
+@click.argument("name", metavar="FILE[::CHECK]")
+@click.option("--sample", type=click.IntRange(min=1), metavar="K", help="Draw K of the mutants.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of --sample."
+)
+@click.option(
+    "--every-check",
+    is_flag=True,
+    help="Run each check on each mutant, also after one has noticed it: shows which properties"
+    " notice nothing, and which are enough.",
+)
+@click.option(
+    "--show",
+    type=click.IntRange(min=1),
+    metavar="NUMBER",
+    help="Show one mutant: how the text differs, and the runs that kill it.",
+)
+@click.option(
+    "--score-at-least",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="Exit with 1 if the score is lower.",
+)
+@click.option("--verbose", "-v", is_flag=True, help="List all mutants, not just survivors.")
+@TIMEOUT
+@MEMORY
+@JOBS
+@JSON_OUT
+@quiet_option("Omit progress.")
+@writing_errors(unusable_document(MUTATIONS_KIND))
+def mutate(name: str, jobs: int | None, quiet: bool, **given: Any) -> int:
+    """Change a spec in many places, and see which changes its checks notice.
+
+    A mutant is the spec with one fault: without a statement or a guard, with another comparison,
+    with two statements swapped, … It is killed if a check decides other than it expects. A mutant
+    that survives is a fault that nobody would notice (docs/mutation.md). --timeout and --memory
+    limit each check. Exit codes: 0, 1 if the score is too low, 3 if it is not known, 4 if there is
+    no mutant.
+    """
+    from checker.cli.reporting import require_outputs
+    from checker.cli.settings import targets
+    from checker.engines.options import Options
+    from checker.results.answer import Limits
+
+    require_outputs([given["json_out"]] if given["json_out"] else [])
+    found = targets([name], given["timeout"], given["memory"])
+    spec = found[0][0]
+    options = Options(limits=Limits(timeout=given["timeout"], memory=given["memory"]))
+    session = _Session(spec, [check for _, check in found], options, jobs, quiet)
+    if given["show"] is not None:
+        return session.show(given["show"])
+    report = session.judge(given["sample"], given["seed"], every_check=given["every_check"])
+    if given["json_out"] != "-":
+        from checker.render.terminal.mutants import mutation_view
+
+        console.print_view(mutation_view(report, verbose=given["verbose"]))
+    code = _code(report, given["score_at_least"])
+    if given["json_out"] is not None:
+        from checker.formats import json_format
+
+        documents = [json_format.mutation_to_json(report)]
+        write_json(given["json_out"], json_format.document(MUTATIONS_KIND, documents, [], code))
+    return code
+
+
+def _code(report: Mutation, wanted: float | None) -> int:
+    if report.stopped is not None:
+        return UNKNOWN
+    if not report.drawn:
+        console.print_note("there is nothing to change: the file declares no protocol of its own")
+        return VACUOUS
+    if wanted is None:
+        return 0
+    if report.score is None:
+        console.print_note("there is no score: no mutant counts")
+        return UNKNOWN
+    if 100 * report.score < wanted:
+        console.print_note(f"the score is below {wanted:g} %")
+        return 1
+    return 0
+
+
+class _Session:
+    """The mutants of a spec, and the checks that judge them."""
+
+    def __init__(
+        self, spec: Spec, checks: list[str], options: Options, jobs: int | None, quiet: bool
+    ) -> None:
+        """``checks``: those that are asked.  Where they are not all, the mutants are those of the
+        protocols that they depend on."""
+        from checker.language.mutation.mutants import checks_of, mutants
+        from checker.mutate.acceptances import read_acceptances
+        from checker.session.load import is_parametric
+
+        self._spec, self._options, self._quiet = spec, options, quiet
+        self._jobs, self._name = jobs, os.urandom(8).hex()
+        path = Path(spec.path)
+        self._left_out = [each for each in checks if is_parametric(spec, each, {})]
+        self._checks = [each for each in checks if each not in self._left_out]
+        if not self._checks:
+            raise click.UsageError(f"{spec}: all checks are for all n; mutants need one with sizes")
+        every = mutants(path)
+        self._accepted = read_acceptances(path, every)
+        self._about = {
+            protocol: frozenset(checks_of(path, protocol)).intersection(self._checks)
+            for protocol in {mutant.protocol for mutant in every}
+        }
+        whole = len(checks) == len(spec.names)
+        self._mutants = [each for each in every if whole or self._about[each.protocol]]
+
+    def judge(self, sample: int | None, seed: int, *, every_check: bool) -> Mutation:
+        """Returns the report on all mutants, or on ``sample`` of them."""
+        from checker.results.mutation import Mutation
+
+        started = time.monotonic()
+        asked, properties = self._originals()
+        numbers = [*range(1, len(self._mutants) + 1)]
+        if sample is not None and sample < len(self._mutants):
+            numbers = sorted(random.Random(seed).sample(numbers, sample))
+        else:
+            sample = None
+        tasks = self._tasks(asked, numbers, every_check=every_check)
+        found: list[MutantResult] = []
+        stopped = None
+        try:
+            for result in self._run(tasks):
+                found.append(self._with_acceptance(result))
+        except KeyboardInterrupt:
+            stopped = f"interrupted after {len(found)} of {len(tasks)} mutants"
+        return Mutation(
+            self._spec.path, tuple(self._checks), len(self._mutants), len(tasks),
+            None if sample is None else seed, every_check, properties, tuple(found),
+            tuple(self._left_out), stopped, time.monotonic() - started,
+        )  # fmt: skip
+
+    def _originals(self) -> tuple[list[Asked], tuple[str, ...]]:
+        """Runs the checks on the spec as it is: returns what they take, the quickest first, and
+        their properties.  Raises :class:`SpecError` (E127) where one is not as expected."""
+        from checker.diagnostics import Diagnostic, SpecError
+        from checker.mutate.mutant_tasks import Asked
+
+        asked, names = [], dict[str, None]()
+        for check in self._checks:
+            report = self._report(self._spec, check)
+            if report.exit_code != 0:
+                message = f"{check} is not as expected before any change"
+                hint = f"see `bivalence check {self._spec}::{check}`"
+                raise SpecError((Diagnostic("E127", message, hint=hint),))
+            asked.append(Asked(check, report.distinct_states, report.seconds))
+            names |= dict.fromkeys(verdict.property for verdict in report.verdicts)
+        return sorted(asked, key=lambda each: each.seconds), tuple(names)
+
+    def _report(self, spec: Spec, check: str) -> Report:
+        from checker.cli.progress import Meter
+        from checker.proving.dispatch_check import answer_check
+
+        meter = Meter(f"{spec}::{check}", silent=self._quiet)
+        with meter:
+            return answer_check(spec, check, self._options, meter)
+
+    def _tasks(
+        self, asked: Sequence[Asked], numbers: Sequence[int], *, every_check: bool
+    ) -> list[MutantTask]:
+        from checker.mutate.mutant_tasks import MutantTask
+
+        tasks = []
+        for number in numbers:
+            mutant = self._mutants[number - 1]
+            may = tuple(each for each in asked if each.name in self._about[mutant.protocol])
+            tasks.append(
+                MutantTask(self._name, number, mutant, self._spec, may, self._options, every_check)
+            )
+        return tasks
+
+    def _run(self, tasks: list[MutantTask]) -> Iterator[MutantResult]:
+        from checker.cli.parallel import jobs_and_threads, run_in_order
+        from checker.cli.progress import Count
+        from checker.mutate.mutant_tasks import judge_mutant, lost_mutant
+        from checker.sweep.local import Work
+
+        at_once, threads = jobs_and_threads(self._jobs, len(tasks), None)
+        ready = [replace(task, options=replace(task.options, threads=threads)) for task in tasks]
+        with Count("mutate", len(tasks), "mutant", silent=self._quiet) as meter:
+            work = Work(judge_mutant, lost_mutant)
+            with closing(run_in_order(ready, at_once, work, meter, str)) as outcomes:
+                yield from outcomes
+
+    def _with_acceptance(self, result: MutantResult) -> MutantResult:
+        from checker.mutate.acceptances import key_of
+        from checker.results.mutation import Fate
+
+        reason = self._accepted.get(key_of(self._mutants[result.number - 1]))
+        if reason is None or result.fate is not Fate.SURVIVED:
+            return result
+        return replace(result, reason=reason, accepted=True)
+
+    def show(self, number: int) -> int:
+        """Prints how a mutant differs, and the report of each check that kills it."""
+        from checker.cli.reporting import Display, print_report
+        from checker.diagnostics import SpecError
+        from checker.language.load import Spec
+        from checker.mutate.mutant_tasks import kills_of
+
+        if number > len(self._mutants):
+            raise click.UsageError(f"there are {len(self._mutants)} mutants")
+        mutant = self._mutants[number - 1]
+        console.print_line(f"mutant {number}: {mutant.protocol}, {mutant.what}")
+        for line in _difference(mutant, Path(self._spec.path).read_text(encoding="utf-8")):
+            console.print_line(f"  {line}")
+        self._options = replace(self._options, explain=10.0)
+        try:
+            changed = Spec(mutant.text, self._spec.path)
+        except SpecError as refused:
+            console.print_line("stillborn:")
+            for found in refused.diagnostics:
+                console.print_line(f"  {found.code}: {found.message}")
+            return 0
+        for task in self._tasks(self._originals()[0], [number], every_check=True):
+            for asked in task.asked:
+                report = self._report(changed, asked.name)
+                if [*kills_of(report)]:
+                    print_report(report, Display(quiet=self._quiet))
+                else:
+                    console.print_line(f"{asked.name}: as expected")
+        return 0
+
+
+def _difference(mutant: Mutant, text: str) -> Iterator[str]:
+    """Yields the lines that differ, but for those that every mutant lacks."""
+    import difflib
+
+    lines = difflib.unified_diff(text.splitlines(), mutant.text.splitlines(), n=0, lineterm="")
+    near = False
+    for line in lines:
+        if line.startswith("@@"):
+            first = int(line.split()[1].lstrip("-").partition(",")[0])
+            near = abs(first - mutant.line) <= 40
+        elif near and line[0] in "+-" and not line.startswith(("---", "+++")):
+            yield line

@@ -1,0 +1,1 @@
+"""Whether the checks of a spec notice that it is changed."""

@@ -1,0 +1,200 @@
+"""Judges one mutant as a task, here or in another process: by the checks of its spec, the quickest
+first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from checker import kept
+from checker.diagnostics import SpecError
+from checker.engines import budgets
+from checker.engines.options import Options
+from checker.language.load import Spec
+from checker.mutate.equivalence import Graph, TooLarge, graph_of, same_behaviour
+from checker.records import replace
+from checker.results.mutation import Fate, Kill, MutantResult
+from checker.results.verdict import Report, Word, meets
+
+if TYPE_CHECKING:
+    from checker.language.mutation.mutants import Mutant
+    from checker.results.answer import Listener
+    from checker.sweep.cells import Status
+
+STATES, SECONDS = 20_000, 10.0
+"""What each check may take at least, of a mutant."""
+TIMES = 20
+"""A mutant may take so many times the states and the time of its original."""
+COMPARED = 10_000
+"""The largest number of states of a check whose graph is compared with that of the original."""
+
+
+class Asked(Struct, frozen=True):
+    """A check of the original, which has ``states`` and took ``seconds``."""
+
+    name: str
+    states: int
+    seconds: float
+
+    def limited(self, options: Options) -> Options:
+        """Returns ``options`` with the limits of the check on a mutant."""
+        states = max(STATES, TIMES * self.states)
+        seconds = max(SECONDS, TIMES * self.seconds)
+        given = options.limits
+        limits = replace(
+            given,
+            max_states=min(states, given.max_states or states),
+            timeout=min(seconds, given.timeout or seconds),
+        )
+        return replace(options, limits=limits)
+
+
+class MutantTask(Struct, frozen=True):
+    """A mutant of ``original``, to be judged by the checks ``asked``; ``every_check``: also by
+    those behind the first that notices it.  ``session``: a name that all mutants of a command
+    share."""
+
+    session: str
+    number: int
+    mutant: Mutant
+    original: Spec
+    asked: tuple[Asked, ...]
+    options: Options
+    every_check: bool
+
+    def __str__(self) -> str:
+        return f"mutant {self.number}"
+
+    @property
+    def seconds(self) -> float | None:
+        """The time limit of all its checks together, and of the comparison with the original."""
+        limits = (each.limited(self.options).limits.timeout for each in self.asked)
+        return 3 * sum(limit for limit in limits if limit is not None)
+
+    def result(self, fate: Fate, kills: tuple[Kill, ...] = (), reason: str = "") -> MutantResult:
+        """Returns the mutant with its fate."""
+        of = self.mutant
+        return MutantResult(
+            self.number, of.protocol, of.line, of.kind, of.change, fate, kills, reason
+        )
+
+
+def judge_mutant(task: MutantTask, listener: Listener) -> MutantResult:
+    """Returns what becomes of a mutant.  Nothing of it is kept for later commands."""
+    keeps = kept.is_used()
+    kept.use(False)
+    try:
+        return _judged(task, listener)
+    finally:
+        kept.use(keeps)
+
+
+def lost_mutant(task: MutantTask, status: Status, reason: str, seconds: float) -> MutantResult:
+    """Returns what becomes of a mutant whose process ended."""
+    return task.result(Fate.UNKNOWN, reason=f"{status.value}: {reason}")
+
+
+def _judged(task: MutantTask, listener: Listener) -> MutantResult:
+    from checker.proving.dispatch_check import answer_check
+
+    try:
+        spec = Spec(task.mutant.text, str(task.mutant.path))
+    except SpecError as refused:
+        return task.result(Fate.STILLBORN, reason=_first(refused))
+    kills: list[Kill] = []
+    undecided = ""
+    for asked in task.asked:
+        try:
+            report = answer_check(spec, asked.name, asked.limited(task.options), listener)
+        except SpecError as refused:
+            return task.result(Fate.STILLBORN, reason=f"{asked.name}: {_first(refused)}")
+        if report.was_interrupted:
+            raise KeyboardInterrupt
+        kills += kills_of(report)
+        if kills and not task.every_check:
+            break
+        undecided = undecided or _undecided(report)
+    if kills:
+        return task.result(Fate.KILLED, tuple(kills))
+    if undecided:
+        return task.result(Fate.UNKNOWN, reason=undecided)
+    fate, reason = _compared(task, spec)
+    return task.result(fate, reason=reason)
+
+
+def kills_of(report: Report) -> Iterator[Kill]:
+    """Yields the verdicts of a report that are decided, and not what is expected."""
+    for verdict in report.verdicts:
+        if verdict.word in (Word.UNKNOWN, Word.PENDING):
+            continue
+        if not meets(verdict.word, report.expected_word(verdict)):
+            steps = None if verdict.trace is None else verdict.trace.length
+            yield Kill(report.check, verdict.property, verdict.word.value, steps)
+
+
+def _undecided(report: Report) -> str:
+    """Returns why a verdict is not known; empty where all are."""
+    for verdict in report.verdicts:
+        if verdict.word in (Word.UNKNOWN, Word.PENDING):
+            return f"{report.check}, {verdict.property}: {verdict.reason}"
+    return ""
+
+
+def _first(refused: SpecError) -> str:
+    found = refused.diagnostics[0]
+    return f"{found.code}: {found.message}"
+
+
+def _compared(task: MutantTask, spec: Spec) -> tuple[Fate, str]:
+    """Returns the fate of a mutant that no check notices: whether all checks have the same
+    observable behaviour of it as of its original, as far as their graphs can be compared."""
+    if not task.asked:
+        return Fate.SURVIVED, f"no check is about {task.mutant.protocol}"
+    same: list[str] = []
+    unknown: list[str] = []
+    for asked in task.asked:
+        alike = _is_alike(task, asked, spec)
+        if alike is False:
+            return Fate.SURVIVED, ""
+        (unknown if alike is None else same).append(asked.name)
+    if not unknown:
+        return Fate.EQUIVALENT, ""
+    large = f"too large to compare: {', '.join(unknown)}"
+    return Fate.SURVIVED, f"behaves as before in {', '.join(same)}; {large}" if same else large
+
+
+def _is_alike(task: MutantTask, asked: Asked, spec: Spec) -> bool | None:
+    """Returns whether a check has the same observable behaviour of a mutant as of its original;
+    ``None``: that takes too long."""
+    if asked.states > COMPARED:
+        return None
+    found: list[bool] = []
+
+    def compare() -> None:
+        before = _graph_of_original(task, asked.name)
+        after = graph_of(spec, asked.name, task.options, COMPARED)
+        found.append(same_behaviour(before, after))
+
+    try:
+        with budgets.within(SECONDS):
+            stopped = budgets.ended(compare)
+    except (SpecError, TooLarge):
+        return None
+    if stopped is not None and not isinstance(stopped, budgets.BudgetExhausted):
+        raise stopped
+    return found[0] if found else None
+
+
+_graphs: dict[tuple[str, str], Graph] = {}
+"""The graphs of originals that this process has made, of one session."""
+
+
+def _graph_of_original(task: MutantTask, name: str) -> Graph:
+    key = task.session, name
+    if key not in _graphs:
+        if any(session != task.session for session, _ in _graphs):
+            _graphs.clear()
+        _graphs[key] = graph_of(task.original, name, task.options, COMPARED)
+    return _graphs[key]

@@ -1,0 +1,161 @@
+"""``bivalence mutate``: which mutants are killed, by what, and which survive."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from checker import resources
+from checker.cli.main import main
+
+SPEC = """\
+protocol Counter {
+  state x : 0..3 = 0
+  state seen : bool = false
+  upon condition x < 2 as counts { x := x + 1 }
+  upon condition x == 2 and not seen as ends {
+    seen := true
+  }
+  property small "It stays small." : always forall p in Proc: p.x <= 2
+  property done "It ends." : forall p in Proc: eventually p.seen
+}
+check one of Counter { n = 1 expect small holds expect done holds }
+"""
+WEAK = SPEC.replace(" expect done holds", "").replace("n = 1", "n = 1 prove small")
+
+
+def spec_in(folder: Path, text: str) -> Path:
+    path = folder / "counter.bcast"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def judged(path: Path, *words: str, code: int = 0) -> dict[str, Any]:
+    out = path.with_suffix(".json")
+    assert main(["mutate", str(path), "--jobs", "1", "-q", "--json", str(out), *words]) == code
+    document = json.loads(out.read_text("utf-8"))
+    package = Path(resources.__file__).parent
+    schema = json.loads((package / "formats/schema/mutation.schema.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(document)
+    (report,) = document["reports"]
+    return report
+
+
+def fates(report: dict[str, Any]) -> dict[str, str]:
+    return {each["what"]: each["fate"] for each in report["mutants"]}
+
+
+def test_what_is_killed_and_by_what(tmp_path: Path) -> None:
+    report = judged(spec_in(tmp_path, SPEC), "--every-check")
+    found = fates(report)
+    assert found["not `x := x + 1`"] == "killed"
+    assert found["no handler `upon condition x == 2 and not seen`"] == "killed"
+    kills = {each["what"]: each["kills"] for each in report["mutants"]}
+    (kill,) = [k for k in kills["one less: `x < 2`"] if k["property"] == "small"]
+    assert kill == {"check": "one", "property": "small", "verdict": "violated", "steps": 3}
+    assert report["kills"].keys() >= {"small", "done"}
+    for mutant in report["mutants"]:
+        if mutant["fate"] == "killed":
+            assert {k["property"] for k in mutant["kills"]} & {*report["sufficient"]}
+
+
+def test_a_weaker_check_kills_fewer(tmp_path: Path) -> None:
+    strong = judged(spec_in(tmp_path, SPEC))
+    weak = judged(spec_in(tmp_path, WEAK))
+    killed = {what for what, fate in fates(strong).items() if fate == "killed"}
+    still = {what for what, fate in fates(weak).items() if fate == "killed"}
+    assert still < killed
+    assert weak["score"] < strong["score"]
+    assert fates(weak)["no handler `upon condition x == 2 and not seen`"] == "survived"
+    assert weak["unguarded"] == [6]
+
+
+def test_what_can_t_be_told_apart_is_equivalent(tmp_path: Path) -> None:
+    """Where no property reads `seen`, and nothing else does, a conjunct about it is still a step
+    that is possible or not; a guard that is always true is not."""
+    text = SPEC.replace("x == 2 and not seen", "x == 2 and not seen and x <= 3")
+    found = fates(judged(spec_in(tmp_path, text)))
+    assert found["whether or not `x <= 3`"] == "equivalent here"
+
+
+def test_a_protocol_that_no_check_is_about(tmp_path: Path) -> None:
+    other = SPEC.partition("check")[0].replace("Counter", "Other")
+    report = judged(spec_in(tmp_path, other + SPEC))
+    lonely = [each for each in report["mutants"] if each["protocol"] == "Other"]
+    assert {each["fate"] for each in lonely} <= {"survived", "stillborn"}
+    assert "no check is about Other" in {each["reason"] for each in lonely}
+    named = judged(spec_in(tmp_path, other + SPEC), "--sample", "3")
+    assert (named["drawn"], named["seed"]) == (3, 0)
+
+
+def test_only_the_protocols_of_a_check(tmp_path: Path) -> None:
+    other = SPEC.replace("Counter", "Other").replace("check one", "check two")
+    path = spec_in(tmp_path, SPEC + other)
+    out = tmp_path / "out.json"
+    main(["mutate", f"{path}::two", "--jobs", "1", "-q", "--json", str(out)])
+    (report,) = json.loads(out.read_text("utf-8"))["reports"]
+    assert {each["protocol"] for each in report["mutants"]} == {"Other"}
+
+
+def test_several_processes_say_the_same(tmp_path: Path) -> None:
+    path = spec_in(tmp_path, WEAK)
+    alone = judged(path)
+    together = judged(path, "--jobs", "2")
+    assert fates(alone) == fates(together)
+
+
+def test_an_accepted_survivor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = spec_in(tmp_path, WEAK)
+    before = judged(path)
+    survivor = next(each for each in before["mutants"] if each["fate"] == "survived")
+    file = tmp_path / "counter.mutants.toml"
+    key = f"{survivor['protocol']}: {survivor['what']}"
+    file.write_text(f"[accepted]\n'{key}' = 'not asked'\n", "utf-8")
+    after = judged(path)
+    assert after["score"] > before["score"]
+    accepted = [each for each in after["mutants"] if each["accepted"]]
+    assert {each["reason"] for each in accepted} == {"not asked"}
+    for text, code in (
+        ("[accepted]\n'Counter: nothing' = 'x'\n", "E126"),
+        (f"[accepted]\n'{key}' = ''\n", "E125"),
+        ("[refused]\n", "E125"),
+        ("accepted = ", "E125"),
+    ):
+        file.write_text(text, "utf-8")
+        assert main(["mutate", str(path), "-q"]) == 2
+        said = capsys.readouterr().err
+        assert code in said and "counter.mutants.toml:" in said
+
+
+def test_a_check_that_is_red_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = spec_in(tmp_path, SPEC.replace("small holds", "small violated"))
+    assert main(["mutate", str(path), "-q"]) == 2
+    assert "E127" in capsys.readouterr().err
+
+
+def test_nothing_to_change_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:
+    path = resources.specs() / "broadcast" / "best_effort.bcast"
+    assert main(["mutate", f"{path}::no_fault", "-q"]) == 4
+    assert "there is nothing to change" in capsys.readouterr().err
+
+
+def test_the_score_can_be_demanded(tmp_path: Path) -> None:
+    path = spec_in(tmp_path, WEAK)
+    judged(path, "--score-at-least", "1")
+    judged(path, "--score-at-least", "100", code=1)
+
+
+def test_a_mutant_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = spec_in(tmp_path, SPEC)
+    report = judged(path)
+    number = next(m["number"] for m in report["mutants"] if m["what"] == "one less: `x < 2`")
+    assert main(["mutate", str(path), "-q", "--show", str(number)]) == 0
+    said = capsys.readouterr().out
+    assert "-  upon condition x < 2 as counts { x := x + 1 }" in said
+    assert "+  upon condition x <= 2 as counts { x := x + 1 }" in said
+    assert "VIOLATED" in said
+    assert main(["mutate", str(path), "-q", "--show", "999"]) == 2
