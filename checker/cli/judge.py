@@ -35,8 +35,8 @@ _MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-seria
     "object_name",
     required=True,
     metavar="OBJECT",
-    help="Object of the library, such as CompareAndSwap, or FILE::OBJECT; ListAppend for"
-    " transactions.",
+    help="Object of the library, such as CompareAndSwap, or FILE::OBJECT; ListAppend or"
+    " RwRegister for transactions.",
 )
 @click.option(
     "--by",
@@ -46,7 +46,14 @@ _MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-seria
 @click.option(
     "--model",
     type=click.Choice([*_MODELS]),
-    help="Consistency model of the transactions of ListAppend (default: serializable).",
+    help="Consistency model of the transactions (default: serializable).",
+)
+@click.option(
+    "--assume",
+    "assumed",
+    multiple=True,
+    type=click.Choice(["linearizable-keys"]),
+    help="Order the values of each key of RwRegister by real time, too.",
 )
 @click.option(
     "--initial",
@@ -90,23 +97,30 @@ def judge(names: tuple[str, ...], quiet: bool, **given: Any) -> int:
 def _request(given: dict[str, Any]) -> Request:
     from checker.histories.initial import read_initial
     from checker.histories.judging import LINEARIZABLE, Request
-    from checker.histories.judging_transactions import LIST_APPEND, SERIALIZABLE
+    from checker.histories.judging_transactions import RW_REGISTER, SERIALIZABLE, TRANSACTIONS
     from checker.histories.pairing import shape_of
     from checker.logs.read_mapping import read_mapping
 
     name, model = given["object_name"], given["model"]
     mapping = read_mapping(given["mapping"])
     initial = tuple(map(read_initial, given["initial"]))
-    if name == LIST_APPEND:
+    assumed = tuple(dict.fromkeys(given["assumed"]))
+    if assumed and name != RW_REGISTER:
+        raise click.UsageError(f"--assume is for registers (--as {RW_REGISTER})")
+    if name in TRANSACTIONS:
         if given["by"] is not None:
             raise click.UsageError("--by is for objects: a transaction may use several keys")
         if initial:
-            raise click.UsageError("--initial is for objects: lists are empty at first")
+            raise click.UsageError("--initial is for objects: keys have no value at first")
         return Request(
-            name, model or SERIALIZABLE, mapping=mapping, clock_error=given["clock_error"]
+            name,
+            model or SERIALIZABLE,
+            mapping=mapping,
+            clock_error=given["clock_error"],
+            assumed=assumed,
         )
     if model is not None:
-        raise click.UsageError(f"--model is for transactions (--as {LIST_APPEND})")
+        raise click.UsageError(f"--model is for transactions (--as {' or '.join(TRANSACTIONS)})")
     shape = shape_of(mapping, given["by"] is not None)
     return Request(name, LINEARIZABLE, shape, mapping, given["clock_error"], initial)
 

@@ -13,7 +13,7 @@ from checker.diagnostics.english import count
 from checker.engines import budgets
 from checker.histories.clocks import Clocks
 from checker.histories.initial import Initial
-from checker.histories.judging_transactions import LIST_APPEND, STRICT, judge_transactions
+from checker.histories.judging_transactions import STRICT, TRANSACTIONS, judge_transactions
 from checker.histories.linearizability import (
     Part,
     Refutation,
@@ -42,7 +42,8 @@ LINEARIZABLE = "linearizable"
 class Request(Struct, frozen=True):
     """What is asked: ``name`` of the object; ``model``: ``linearizable``, or that of transactions;
     ``shape`` and ``mapping``: how values become arguments; ``clock_error``: of the clocks of hosts,
-    in nanoseconds, if it is known; ``initial``: operations before the history."""
+    in nanoseconds, if it is known; ``initial``: operations before the history; ``assumed``: of
+    transactions, what is not asked."""
 
     name: str
     model: str = LINEARIZABLE
@@ -50,6 +51,7 @@ class Request(Struct, frozen=True):
     mapping: LogMapping = NO_MAPPING
     clock_error: int | None = None
     initial: tuple[Initial, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 class Judge(Struct, frozen=True):
@@ -108,12 +110,13 @@ class Judge(Struct, frozen=True):
     ) -> Judgement:
         """Judges transactions; where they have several clocks and real time matters, first in the
         order of all times: what holds in it holds in any that is less sure."""
-        model = self.request.model
-        found = judge_transactions(operations, model, report)
-        if not clocks.are_several or model != STRICT or found.word is not Word.VIOLATED:
+        model, assumed = self.request.model, self.request.assumed
+        found = judge_transactions(operations, model, report, assumed)
+        is_timed = model == STRICT or bool(assumed)
+        if not (clocks.are_several and is_timed and found.word is Word.VIOLATED):
             return found
         clocks.put_in_sure_order(operations)
-        found = judge_transactions(operations, model, report)
+        found = judge_transactions(operations, model, report, assumed)
         if found.word is not Word.HOLDS:
             return found
         why = "it depends on the order of operations that the clocks do not order"
@@ -163,7 +166,7 @@ def _no_collection() -> Iterator[None]:
 def judge_of(request: Request) -> Judge:
     """Returns what judges histories; raises :class:`SpecError` as :func:`find_object` does, and
     E097 where the mapping names an operation that the object does not have."""
-    if request.name == LIST_APPEND:
+    if request.name in TRANSACTIONS:
         return Judge(request, None)
     found = find_object(request.name)
     what = f"an operation of {found.name}"

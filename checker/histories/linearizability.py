@@ -18,9 +18,11 @@ from msgspec import Struct
 from checker.histories.events import Events, events_of
 from checker.histories.initial import Initial
 from checker.histories.just_in_time import Configurations, JustInTime
-from checker.histories.objects import Executed, Found
+from checker.histories.objects import Executed, Found, Machines
 from checker.histories.rows import MISSING
+from checker.histories.shrinking import smallest
 from checker.histories.steps import Bound, Steps, execute
+from checker.histories.unseen import without_unseen
 from checker.histories.wing_gong_lowe import WingGongLowe
 from checker.properties.consistency.sequential_object import TooSmall
 from checker.records import replace
@@ -101,11 +103,13 @@ def parts_of(
     groups: dict[Any, list[Bound]] = {}
     for one in bound:
         groups.setdefault(one.recorded.key if by_key else MISSING, []).append(one)
-    return [_part(found, key, group, initial) for key, group in groups.items()]
+    machines = Machines(found)
+    return [_part(machines, key, group, initial) for key, group in groups.items()]
 
 
-def _part(found: Found, key: Any, bound: list[Bound], initial: Sequence[Initial]) -> Part:
-    executed = execute(found, bound, initial)
+def _part(machines: Machines, key: Any, bound: list[Bound], initial: Sequence[Initial]) -> Part:
+    bound = without_unseen(machines.found, bound)
+    executed = execute(machines, bound, initial)
     steps = _steps(executed, bound, initial)
     events = events_of(bound)
     return Part(key, bound, executed, steps, events, Turns(steps, events))
@@ -260,20 +264,8 @@ class _Shrinking:
     def minimal(self) -> list[int]:
         """Returns the operations that are kept: none of them can be left out alone, unless that
         takes too long to decide."""
-        kept = list(self.called)
-        size = max(1, len(kept) // 2)
-        while True:
-            at = 0
-            while at < len(kept) and self._work < SHRINKING:
-                some = {each for each in kept[at : at + size] if each != self.last}
-                rest = [each for each in kept if each not in some]
-                if some and self._is_refuted(rest):
-                    kept = rest
-                else:
-                    at += size
-            if size == 1:
-                return kept
-            size //= 2
+        goes_on = lambda: self._work < SHRINKING  # noqa: E731
+        return smallest(self.called, self._is_refuted, goes_on, self.last)
 
     def _is_refuted(self, kept: list[int]) -> bool:
         search = JustInTime(self._steps, self.events(kept))

@@ -12,6 +12,7 @@ from checker.histories.objects import (
     Executed,
     Found,
     Invocation,
+    Machines,
     Misfit,
     free_values,
     operators_of,
@@ -95,9 +96,12 @@ def _misfit(one: Operation, operator: typed.Operator) -> Exception:
     return wrong("E095", message, one.call.place, "several arguments are recorded as a vector")
 
 
-def execute(found: Found, bound: Sequence[Bound], initial: Sequence[Initial] = ()) -> Executed:
+def execute(
+    machines: Machines, bound: Sequence[Bound], initial: Sequence[Initial] = ()
+) -> Executed:
     """Returns the object, with the values that occur in ``bound`` and ``initial``; raises
     :class:`SpecError` (E095) for an initial operation that the object does not have."""
+    found = machines.found
     fields = {o.name: [type_ for _, type_ in o.fields] for o in operators_of(found.of).values()}
     values: dict[str, dict[Any, None]] = {n.text: {} for n in found.decl.types}
     largest = length = 3
@@ -115,7 +119,7 @@ def execute(found: Found, bound: Sequence[Bound], initial: Sequence[Initial] = (
     length += len(bound)
     processes = tuple(dict.fromkeys(one.recorded.process for one in bound))
     made = {name: tuple(of) for name, of in values.items()}
-    return Executed(found, made, processes, largest + len(bound), length)
+    return Executed(machines, made, processes, largest + len(bound), length)
 
 
 class Steps:

@@ -189,3 +189,17 @@ def test_an_object_may_have_choices_and_callers(tmp_path: Path) -> None:
     ):  # fmt: skip
         file = written(tmp_path, text.replace("MINE", mine).replace("READ", read))
         assert main(["judge", file, "--as", f"{spec}::Any"]) == code, (mine, read)
+
+
+def test_a_queue_with_many_open_enqueues_is_decided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Values that nobody dequeues make no difference; that there are some is still counted."""
+    invoke = "{:process %s :type :invoke :f :%s :value %s}\n"
+    ok = "{:process d :type :ok :f :dequeue :value %s}\n"
+    text = "".join(invoke % (n, "enqueue", n) for n in range(26))
+    for values, code in (([3, 1, "nil"], 0), ([3, 1, 3], 1), ([3, 26], 1)):
+        rows = "".join(invoke % ("d", "dequeue", "nil") + ok % value for value in values)
+        file = written(tmp_path, text + rows)
+        assert main(["judge", file, "--as", "Queue", "--timeout", "60"]) == code, values
+        assert "26 without a known outcome" in capsys.readouterr().out
