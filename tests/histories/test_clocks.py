@@ -233,3 +233,36 @@ def test_strict_serializability_needs_an_order(tmp_path: Path) -> None:
     assert main([*judge, "serializable"]) == 0
     assert main([*judge, "strict-serializable"]) == 3
     assert main([*judge, "strict-serializable", "--clock-error", "1s"]) == 1
+
+
+# ---- transactions -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hosts", "error", "expected"),
+    [
+        ("aa", None, Word.VIOLATED),
+        ("ab", None, Word.UNKNOWN),
+        ("ab", 1, Word.VIOLATED),
+        ("ab", 100 * 10**9, Word.UNKNOWN),
+    ],
+)
+@pytest.mark.parametrize(
+    ("model", "assumed"), [("strict-serializable", ()), ("serializable", ("linearizable-keys",))]
+)
+def test_a_stale_read_of_a_register_is_as_sure_as_the_clocks(
+    hosts: str, error: int | None, expected: Word, model: str, assumed: tuple[str, ...],
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    """With real time in the model, or in what is assumed of each key."""
+    wrote = {"f": "txn", "value": [["w", "x", 1]], "result": [["w", "x", 1]]}
+    missed = {"f": "txn", "value": [["r", "x", None]], "result": [["r", "x", None]]}
+    rows = [
+        {"process": 0, "host": hosts[0], "call_time": 1, "return_time": 2, **wrote},
+        {"process": 1, "host": hosts[1], "call_time": 50, "return_time": 60, **missed},
+    ]
+    request = Request("RwRegister", model, clock_error=error, assumed=assumed)
+    report = judge_of(request).judge(written(tmp_path, rows))
+    assert report.word is expected, report.sentence
+    assert ("assumed: linearizable-keys" in report.notes) is bool(assumed)
+    assert len(report.notes) > len(assumed) or hosts == "aa"
