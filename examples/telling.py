@@ -18,11 +18,11 @@ from pathlib import Path
 
 from checker.audit.audit import Audit, Request
 from checker.audit.audit import audit as ask
-from checker.audit.mapping import read_manifest
+from checker.audit.manifest import read_manifest
 from checker.cli.main import main as command
 from checker.conform.conform_log import Asked, conform
-from checker.conform.mapping import NOTHING_RENAMED, read_mapping
 from checker.engines.options import Options
+from checker.logs.read_mapping import read_mapping
 from checker.results.conformance import Conformance
 from checker.results.verdict import Word
 
@@ -111,7 +111,7 @@ def conformance(story: Story, spec: str, folder: Path) -> Conformance:
     """Returns whether the logs of a scene in ``folder`` are those of a run of ``spec``."""
     file, _, check = spec.rpartition("::")
     logs = sorted(str(log) for log in (folder / "logs").glob("*.ndjson"))
-    mapping = read_mapping(story.names) if story.names else NOTHING_RENAMED
+    mapping = read_mapping(story.names or None)
     return conform(Asked(file, check, Options(), mapping), logs)
 
 

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from checker.audit.arrow_windows import one_chunk
+from checker.audit.columns import COLUMNS, Holds
 
-NAMES = ("run", "process", "sender", "to", "kind", "status", "partition", "payload_hash", "msg")
+NAMES = tuple(name for name, holds in COLUMNS.items() if holds is Holds.NAME)
 
 
 class Columns:

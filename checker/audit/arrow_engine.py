@@ -35,6 +35,7 @@ _OPERATIONS: Mapping[str, Evaluate] = {
     ">": pc.greater,
     ">=": pc.greater_equal,
     "+": pc.add,
+    "-": pc.subtract,
     "and": pc.and_kleene,
     "or": pc.or_kleene,
     "not": pc.invert,
@@ -116,6 +117,10 @@ class ArrowEngine:
         numbers = np.arange(len(drawn), dtype=np.int32)
         self._tables["lots"] = pa.table({"message": numbers, "lot": drawn})
         return rel.Scan("lots")
+
+    def partition(self, value: Any) -> str:
+        """Returns the name of a partition."""
+        return str(self.log.codes.partitions[value])
 
     def process(self, value: Any) -> tuple[str, str]:
         """Returns the run and the name of a process."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,17 @@ from msgspec import Struct, field
 
 from checker.audit.arrow_columns import Columns
 from checker.audit.arrow_windows import order_of
-from checker.audit.columns import STATUS, Kind
+from checker.audit.columns import STATUS, Kind, Kinds
 from checker.audit.files import LogFile
 from checker.audit.reading import Reader
 from checker.audit.restrict import LOTS
 from checker.diagnostics import Diagnostic, SpecError
+
+NAMES = (
+    *("entry", "message", "sender", "to_process", "operator"),
+    *("partition", "group", "transaction"),
+)
+"""The columns of events whose values stand for names."""
 
 
 class Codes(Struct):
@@ -95,7 +101,7 @@ class ArrowLog(Struct):
 def load(
     files: list[LogFile],
     reader: Reader,
-    kinds: Mapping[str, Kind],
+    kinds: Kinds,
     progress: Callable[[int], None],
 ) -> ArrowLog:
     """Reads ``files``; ``progress`` is told the number of rows so far.
@@ -122,7 +128,7 @@ class _Builder:
         columns: Columns,
         files: list[LogFile],
         first_rows: list[int],
-        kinds: Mapping[str, Kind],
+        kinds: Kinds,
         reader: Reader,
     ) -> None:
         self.columns, self.kinds, self.reader = columns, kinds, reader
@@ -142,7 +148,7 @@ class _Builder:
         codes.runs = runs.to_pylist() or [""]
         run = None if len(codes.runs) == 1 else np.maximum(run, 0)
         process, sender, to = self._processes(run)
-        kind = self._kinds()
+        kind, operator = self._kinds()
         messages, codes.messages = columns.named("msg")
         if messages is None:
             messages = np.full(columns.rows, -1, np.int32)
@@ -161,6 +167,8 @@ class _Builder:
             table["sender"] = sender
         if to is not None:
             table["to_process"] = to
+        if self.kinds.numbers:
+            table["operator"] = operator
         self._more(table)
         self._torn(process)
         self.log.events = self._in_order(table)
@@ -192,10 +200,11 @@ class _Builder:
         process, sender, to = (None if key is None else next(left) for key in keys)
         return np.zeros(0, np.int32) if process is None else process, sender, to
 
-    def _kinds(self) -> Any:
+    def _kinds(self) -> tuple[Any, Any]:
+        """Returns the kind of each row, and the number of its role, -1 for none."""
         numbers, known = self.columns.named("kind")
         if numbers is None:
-            return np.zeros(0, np.int8)
+            return np.zeros(0, np.int8), np.zeros(0, np.int32)
         names = known.to_pylist()
         meant = [self.kinds.get(name, Kind.OTHER) for name in names]
         counts = np.bincount(numbers[numbers >= 0] if (numbers < 0).any() else numbers)
@@ -204,7 +213,9 @@ class _Builder:
             for at, name in enumerate(names)
             if meant[at] is Kind.OTHER and at < len(counts) and counts[at]
         }
-        return np.array([*meant, Kind.OTHER], dtype=np.int8)[numbers]
+        operators = [self.kinds.numbers.get(name, -1) for name in names]
+        kinds = np.array([*meant, Kind.OTHER], dtype=np.int8)[numbers]
+        return kinds, np.array([*operators, -1], dtype=np.int32)[numbers]
 
     def _status(self) -> Any:
         numbers, known = self.columns.named("status")
@@ -247,14 +258,18 @@ class _Builder:
 
     def _more(self, table: dict[str, Any]) -> None:
         """Adds the columns that only some logs have."""
-        partition, partitions = self.columns.named("partition")
-        self.log.codes.partitions = partitions.to_pylist()
-        if partition is not None:
-            table["partition"] = partition.astype(np.int32)
+        for name in ("partition", "group", "transaction"):
+            numbers, names = self.columns.named(name)
+            if name == "partition":
+                self.log.codes.partitions = names.to_pylist()
+            if numbers is not None and name == "group":  # rows without one are of one, too
+                numbers = np.where(numbers < 0, len(names), numbers)
+            if numbers is not None:
+                table[name] = numbers.astype(np.int32)
         hashes, _ = self.columns.named("payload_hash")
         if hashes is not None:
             table["payload_hash"] = pa.array(hashes, mask=hashes < 0)
-        for name in ("offset", "effect", "ts"):
+        for name in ("offset", "effect", "ts", "seq", "epoch", "generation"):
             found = self.columns.plain(name)
             if found is not None:
                 table[name] = found
@@ -383,7 +398,7 @@ def _dense(keys: Sequence[Any], most: int) -> tuple[list[Any], Any]:
 
 def _null_below(name: str, values: Any) -> Any:
     """Returns ``values`` with null in place of numbers below 0, where they stand for names."""
-    if name in ("entry", "message", "sender", "to_process", "partition"):
+    if name in NAMES:
         lacking = values < 0
         return pa.array(values, mask=lacking) if lacking.any() else pa.array(values)
     return pa.array(values) if isinstance(values, np.ndarray) else values

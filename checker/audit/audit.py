@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -11,11 +11,12 @@ from msgspec import Struct, field
 
 from checker.audit.arrow_engine import ArrowEngine
 from checker.audit.arrow_log import ArrowLog, load
-from checker.audit.columns import COLUMNS, Kind, kinds_of, operators_of
+from checker.audit.columns import COLUMNS, Kind, Kinds, Role, kinds_of, operators_of
+from checker.audit.declared import Declared, declared
 from checker.audit.engine import Engine
 from checker.audit.files import LogFile, find_files
 from checker.audit.judge import Answer, answer
-from checker.audit.mapping import Manifest, Mapping_, require_kinds
+from checker.audit.manifest import Manifest
 from checker.audit.processes import (
     Grace,
     ProcessState,
@@ -23,8 +24,9 @@ from checker.audit.processes import (
     runs_of,
     table_of,
 )
-from checker.audit.questions import Refused, interface_called, questions_of, require_known
+from checker.audit.questions import Question, Refused, questions_of, require_known
 from checker.audit.reading import Reader
+from checker.audit.required_roles import require_roles
 from checker.audit.restrict import Restriction, restrict
 from checker.audit.tables import Tables
 from checker.audit.violations import SCHEMA, violations_table
@@ -34,9 +36,7 @@ from checker.diagnostics import Diagnostic
 from checker.engines import budgets
 from checker.engines.cluster import Cluster
 from checker.extensions.tables import ON_CLUSTER
-from checker.language.library import prelude
-from checker.language.syntax.typed import Interface
-from checker.language.typecheck.origins import of_library
+from checker.logs.mapping import NO_MAPPING, LogMapping
 from checker.results.answer import stop_reason
 from checker.results.logs import LoggedProcess, LogSummary
 from checker.results.origin import with_origins
@@ -56,15 +56,14 @@ class Request(Struct, frozen=True):
     """What is asked: the ``names`` of files and folders, the name of the ``interface``.
 
     ``over``: further questions such as ``exactly_once over effects``; ``only``: properties that are
-    asked alone, if any; ``mapping_file``: where ``mapping`` is written.
+    asked alone, if any.
     """
 
     names: tuple[str, ...]
     interface: str
     over: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
-    mapping: Mapping_ = field(default_factory=Mapping_)
-    mapping_file: str | None = None
+    mapping: LogMapping = NO_MAPPING
     manifest: Manifest = field(default_factory=Manifest)
     grace: Grace = field(default_factory=Grace)
     restriction: Restriction = field(default_factory=Restriction)
@@ -88,12 +87,13 @@ def audit(
     Raises :class:`SpecError`: E045 for a property that is not asked of such logs, E080 to E089 for
     logs, mappings, manifests and names that can't be used, E020 to E029 for a cluster.
     """
-    interface = interface_called(request.interface)
-    require_known(interface, request.over, request.only)
-    kinds = kinds_of(interface, request.mapping.kinds)
-    require_kinds(request.mapping, kinds, request.mapping_file)
-    others = (request.mapping_file, request.manifest.file)
-    files = find_files(request.names, tuple(name for name in others if name))
+    about = declared(request.interface)
+    require_known(about, request.over, request.only)
+    kinds = kinds_of(about.interface, request.mapping.kinds)
+    request.mapping.require_known("kind", kinds, "a kind of event")
+    others = (request.mapping.file, request.manifest.file)
+    is_text = request.mapping.lines is not None
+    files = find_files(request.names, tuple(name for name in others if name), is_text=is_text)
     began = time.monotonic()
     rows, is_asking = 0, False
 
@@ -107,64 +107,62 @@ def audit(
         if cluster is not None:
             from checker.audit.on_spark import audit_on_spark
 
-            found = audit_on_spark(request, interface, kinds, files, cluster, told)
+            found = audit_on_spark(request, about, kinds, files, cluster, told)
         else:
-            found = _here(request, interface, kinds, files, told)
+            found = _here(request, about, kinds, files, told)
     except KeyboardInterrupt as problem:
         if is_asking:
             raise
         engine = ArrowEngine.name if cluster is None else ON_CLUSTER
         read = Read(len(files), rows, (), began, time.monotonic() - began)
-        found = _nothing_asked(request, interface, engine, read, stop_reason(problem))
+        found = _nothing_asked(request, about, engine, read, stop_reason(problem))
     return found
 
 
 def _here(
     request: Request,
-    interface: Interface,
-    kinds: Mapping[str, Kind],
+    about: Declared,
+    kinds: Kinds,
     files: list[LogFile],
     progress: Progress,
 ) -> Audit:
     """Asks over Arrow tables, in this process."""
     began = time.monotonic()
-    reader = Reader(request.mapping, operators_of(interface))
+    reader = Reader(request.mapping, operators_of(about.interface))
     with budgets.raising_when_exhausted():
         log = load(files, reader, kinds, lambda rows: progress(READING, rows))
     read = Read(len(files), log.events.num_rows, _kinds(log), began, time.monotonic() - began)
     torn = {process: file.path for process, file in log.torn.items()}
-    asked = ask(ArrowEngine(log), interface, request, torn, pa.int32(), progress)
+    asked = ask(ArrowEngine(log), about, request, torn, pa.int32(), progress)
     return asked.audit(request, read, reader.warnings)
 
 
-def _nothing_asked(
-    request: Request, interface: Interface, engine: str, read: Read, why: str
-) -> Audit:
+def _nothing_asked(request: Request, about: Declared, engine: str, read: Read, why: str) -> Audit:
     """Returns the report of an audit that was ended before anything could be asked."""
     known = frozenset(COLUMNS) - {"payload_hash"}
-    questions, refused = questions_of(interface, request.over, known, request.only)
+    questions, refused = questions_of(about, request.over, known, request.only)
     verdicts = tuple(
         PropertyVerdict(question.name, question.definition, Word.UNKNOWN, reason=why)
         for question in questions
     )
-    verdicts += _of_refused(refused) if request.only else ()
+    verdicts += _of_refused(refused, request)
     summary = LogSummary(
         read.files, read.rows, 0, (), scope=request.restriction.said, reading=read.seconds
     )
     report = Report(
         _called(request),
-        interface.name,
+        about.name,
         {},
         engine,
         False,
-        with_origins(verdicts, of_library(interface, prelude())),
+        with_origins(verdicts, about.properties),
         seconds=time.monotonic() - read.began,
         exhaustive=False,
         stopped=why,
         log=summary,
         notes=("no property was checked: the run stopped while reading the log",),
     )
-    return Audit(report, SCHEMA.empty_table(), [])
+    return Audit(report, SCHEMA.empty_table(), _warnings(about, refused))
 
 
 def _called(request: Request) -> str:
@@ -172,12 +170,20 @@ def _called(request: Request) -> str:
     return request.names[0] if len(request.names) == 1 else f"{request.names[0]}, ..."
 
 
-def _of_refused(refused: list[Refused]) -> tuple[PropertyVerdict, ...]:
-    """Returns the verdicts on properties that were asked for by name and can't be asked."""
+def _of_refused(refused: list[Refused], request: Request) -> tuple[PropertyVerdict, ...]:
+    """Returns the verdicts on properties that can't be asked: those that were asked for by name,
+    and an author's own."""
     return tuple(
         PropertyVerdict(each.name, each.definition, Word.UNKNOWN, reason=each.why)
         for each in refused
+        if request.only or each.warning is not None
     )
+
+
+def _warnings(about: Declared, refused: list[Refused]) -> list[Diagnostic]:
+    """Returns what is strange in the properties of a file."""
+    unasked = (each.warning for each in refused)
+    return [*about.warnings, *(warning for warning in unasked if warning is not None)]
 
 
 class Read(Struct, frozen=True):
@@ -195,7 +201,7 @@ class Asked(Struct):
     """The answers of an engine: of each property, and what could not be asked."""
 
     engine: Engine
-    interface: Interface
+    about: Declared
     states: list[ProcessState]
     answers: list[Answer]
     refused: list[Refused]
@@ -203,20 +209,22 @@ class Asked(Struct):
 
     def audit(self, request: Request, read: Read, warnings: list[Diagnostic]) -> Audit:
         """Returns the report on the log, with its witnesses, and all findings."""
-        words = Words(self.engine, self.interface)
-        witnesses = Witnesses(self.engine, self.interface, words, self.states, _called(request))
+        interface = self.about.interface
+        words = Words(self.engine, interface)
+        witnesses = Witnesses(self.engine, interface, words, self.states, _called(request))
         traces, violations = self._shown(witnesses)
         try:
             report = self._report(request, read, traces)
         except KeyboardInterrupt as problem:  # what was found is said all the same
             self.notes.append(f"it was stopped after all checks: {stop_reason(problem)}")
             report = self._report(request, read, traces)
-        return Audit(report, violations, warnings)
+        return Audit(report, violations, [*_warnings(self.about, self.refused), *warnings])
 
     def _report(self, request: Request, read: Read, traces: dict[int, list[Trace]]) -> Report:
         verdicts = tuple(_verdict(each, traces.get(id(each), [])) for each in self.answers)
-        verdicts += _of_refused(self.refused) if request.only else ()
-        not_asked = () if request.only else self.refused
+        verdicts += _of_refused(self.refused, request)
+        shown = {verdict.property for verdict in verdicts}
+        not_asked = [each for each in self.refused if each.name not in shown]
         summary = LogSummary(
             read.files,
             read.rows,
@@ -230,11 +238,11 @@ class Asked(Struct):
         )
         return Report(
             _called(request),
-            self.interface.name,
+            self.about.name,
             {},
             self.engine.name,
             False,
-            with_origins(verdicts, of_library(self.interface, prelude())),
+            with_origins(verdicts, self.about.properties),
             seconds=time.monotonic() - read.began,
             exhaustive=True,
             log=summary,
@@ -257,7 +265,7 @@ class Asked(Struct):
 
 def ask(
     engine: Engine,
-    interface: Interface,
+    about: Declared,
     request: Request,
     torn: dict[Any, str],
     kind: pa.DataType,
@@ -267,20 +275,38 @@ def ask(
     values of processes."""
     with budgets.raising_when_exhausted():
         states = _prepare(engine, request, torn, kind)
-    questions, refused = questions_of(interface, request.over, engine.columns, request.only)
-    words, tables = Words(engine, interface), Tables(engine)
+    questions, refused = questions_of(about, request.over, engine.columns, request.only)
+    require_roles(engine, questions, about.interface)
+    words, seen = Words(engine, about.interface), _Seen(engine)
     answers: list[Answer] = []
     try:
         for question in questions:
             progress(question.name, 0)
             said = request.restriction.said
             with budgets.raising_when_exhausted():
+                tables = seen.by(question)
                 answers.append(answer(question, tables, states, words, said, KEPT))
             engine.forget(tables.shared)
     except KeyboardInterrupt as problem:
         why = stop_reason(problem)
         answers += [Answer(q, Word.UNKNOWN, why) for q in questions[len(answers) :]]
-    return Asked(engine, interface, states, answers, refused, _notes(request, states))
+    return Asked(engine, about, states, answers, refused, _notes(request, states))
+
+
+class _Seen:
+    """The tables of questions: the same ones for those about the same requests and indications."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._known: dict[tuple[Role, ...], Tables] = {}
+
+    def by(self, question: Question) -> Tables:
+        """Returns the tables that ``question`` is asked of."""
+        apart = "operator" in self._engine.columns or question.rule.by_role
+        roles = question.roles if apart else ()
+        if roles not in self._known:
+            self._known[roles] = Tables(self._engine, roles)
+        return self._known[roles]
 
 
 def _prepare(

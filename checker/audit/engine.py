@@ -15,9 +15,10 @@ class Engine(Protocol):
 
     ``events``: ``process``, ``pos``, ``kind``, ``status``, ``entry`` (what is requested or
     delivered), ``message``, and, where the log has them (``columns``), ``sender``, ``to_process``,
-    ``partition``, ``payload_hash``, ``offset``, ``effect`` and ``ts``.  Values of ``process``,
-    ``entry``, ``message`` and ``partition`` are the engine's own; they can be compared, and shown
-    with :meth:`process` and :meth:`entry`.  ``is_remote``: that :meth:`rows` brings rows here.
+    ``operator`` (which request or indication) and what else :data:`checker.audit.columns.READ` has.
+    Values of ``process``, ``entry``, ``message``, ``partition``, ``group`` and ``transaction`` are
+    the engine's own; they can be compared, and the first four shown, as with :meth:`process`.
+    ``is_remote``: that :meth:`rows` brings rows here.
     """
 
     name: str
@@ -75,6 +76,9 @@ class Engine(Protocol):
 
     def run_of_entry(self, value: Any) -> str:
         """Returns the run in which something is requested or delivered."""
+
+    def partition(self, value: Any) -> str:
+        """Returns the name of a partition."""
 
     def message(self, value: Any) -> str:
         """Returns the name of a message."""

@@ -6,8 +6,10 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from checker.audit.kafka_dump import BEGINNING
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.logs.content import STDIN, Content, Unreadable, beginning, is_stream, read
+from checker.logs.content import Content, Unreadable, beginning, is_stream, read
+from checker.logs.entries import stem_of
 
 FORMATS = {
     ".ndjson": "ndjson",
@@ -16,8 +18,12 @@ FORMATS = {
     ".csv": "csv",
     ".parquet": "parquet",
 }
+TEXT, DUMP = "text", "dump"
+"""The format of lines that a mapping describes, and that of dumps of Kafka's logs."""
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
-WANTED = "JSON objects, CSV with a header, or Parquet; the first two may be compressed"
+WANTED = (
+    "JSON objects, CSV with a header, a dump of Kafka's, or Parquet; all but it may be compressed"
+)
 PARQUET = b"PAR1"
 
 
@@ -37,8 +43,7 @@ class LogFile:
     @property
     def stem(self) -> str:
         """The name of the file without folders and suffixes."""
-        name = "stdin" if self.path == STDIN else Path(self.path).name
-        return name.partition(".")[0]
+        return stem_of(self.path)
 
     @property
     def size(self) -> int:
@@ -92,11 +97,14 @@ class LogFile:
         return Diagnostic(code, said, span, expected, hint, severity)
 
 
-def find_files(given: tuple[str, ...], others: tuple[str, ...] = ()) -> list[LogFile]:
+def find_files(
+    given: tuple[str, ...], others: tuple[str, ...] = (), *, is_text: bool = False
+) -> list[LogFile]:
     """Returns the files that are named, and those in folders that are named, in the order of their
     names.
 
-    ``others``: files that are read otherwise, such as a mapping, and may be in the folders.
+    ``others``: files that are read otherwise, such as a mapping, and may be in the folders;
+    ``is_text``: files are lines that a mapping describes.
     Raises :class:`SpecError`: E080 where there is no such file, or one of no known format, E083
     where a file is given twice.
     """
@@ -104,14 +112,14 @@ def find_files(given: tuple[str, ...], others: tuple[str, ...] = ()) -> list[Log
     elsewhere = {os.path.realpath(name) for name in others}
     for name in given:
         if name and os.path.isdir(name):
-            found += _in_folder(name, elsewhere)
+            found += _in_folder(name, elsewhere, is_text)
         else:
-            found.append(log_file(name))
+            found.append(log_file(name, is_text))
     _require_once(found)
     return found
 
 
-def _in_folder(name: str, elsewhere: set[str]) -> list[LogFile]:
+def _in_folder(name: str, elsewhere: set[str], is_text: bool) -> list[LogFile]:
     """Returns the logs in a folder; raises :class:`SpecError` (E080) for a file that is not one."""
     folder = Path(name)
     inside = sorted(path for path in folder.rglob("*") if not path.is_dir())
@@ -124,7 +132,7 @@ def _in_folder(name: str, elsewhere: set[str]) -> list[LogFile]:
             raise SpecError((Diagnostic("E080", message, None, "", hint),))
     if not logs:
         raise SpecError((Diagnostic("E080", f"{name} contains no log", None, WANTED),))
-    return [log_file(str(path)) for path in logs]
+    return [log_file(str(path), is_text) for path in logs]
 
 
 def _require_once(files: list[LogFile]) -> None:
@@ -162,15 +170,18 @@ def _format_by_content(content: Content) -> str | None:
         return "parquet"
     if not head or head[:1] in (b"{", b"["):
         return "ndjson"
+    if BEGINNING.match(head):
+        return DUMP
     return "csv" if b"," in head.split(b"\n")[0] else None
 
 
-def log_file(name: str) -> LogFile:
-    """Returns the file ``name``, whose format is that of its suffixes, or else of its content.
+def log_file(name: str, is_text: bool = False) -> LogFile:
+    """Returns the file ``name``, whose format is that of its suffixes, or else of its content, or
+    text where a mapping describes its lines.
 
     Raises :class:`SpecError` (E080) where it can't be read, or has no known format.
     """
-    kind = _format_by_name(name)
+    kind = TEXT if is_text else _format_by_name(name)
     file = LogFile(name, kind or "")
     if kind is not None and os.path.isfile(name):
         return file

@@ -69,6 +69,7 @@ def answer(
     ``within``: to what part of the log it was restricted, in words; ``most``: how many findings of
     a kind are kept.
     """
+    words = words.about(question.roles)
     findings = [
         Finding(kind, *_look(tables.engine, found, most))
         for kind, found in question.rule.plan(tables)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from checker.audit import audit as here
-from checker.audit.columns import Kind, operators_of
+from checker.audit.columns import Kinds, operators_of
+from checker.audit.declared import Declared
 from checker.audit.files import LogFile
 from checker.engines.cluster import Cluster
 from checker.engines.spark.session import Session
 from checker.engines.spark.shared_sessions import session_for
-from checker.language.syntax.typed import Interface
 
 if TYPE_CHECKING:
     from checker.audit.spark_engine import SparkEngine
@@ -33,8 +33,8 @@ def _parts(files: list[LogFile], slots: int) -> int:
 
 def audit_on_spark(
     request: here.Request,
-    interface: Interface,
-    kinds: Mapping[str, Kind],
+    about: Declared,
+    kinds: Kinds,
     files: list[LogFile],
     cluster: Cluster,
     progress: Callable[[str, int], None],
@@ -44,7 +44,7 @@ def audit_on_spark(
     with session_for(cluster, None) as session:
         parts = {"spark.sql.shuffle.partitions": str(_parts(files, session.slots))}
         with _configured(session, SETTINGS | parts):
-            return session.run(lambda: _audit(request, interface, kinds, files, session, progress))
+            return session.run(lambda: _audit(request, about, kinds, files, session, progress))
 
 
 @contextmanager
@@ -63,8 +63,8 @@ def _configured(session: Session, settings: Mapping[str, str]) -> Iterator[None]
 
 def _audit(
     request: here.Request,
-    interface: Interface,
-    kinds: Mapping[str, Kind],
+    about: Declared,
+    kinds: Kinds,
     files: list[LogFile],
     session: Session,
     progress: Callable[[str, int], None],
@@ -74,12 +74,12 @@ def _audit(
 
     began = time.monotonic()
     progress(here.READING, 0)
-    log = read_log(session.spark, files, request.mapping, kinds, operators_of(interface))
+    log = read_log(session.spark, files, request.mapping, kinds, operators_of(about.interface))
     read = here.Read(len(files), log.rows, log.kinds, began, time.monotonic() - began)
     engine = SparkEngine(session.spark, log.events, log.named)
     try:
         torn = log.torn | _unnamed(engine, log.unnamed)
-        asked = here.ask(engine, interface, request, torn, pa.string(), progress)
+        asked = here.ask(engine, about, request, torn, pa.string(), progress)
         return asked.audit(request, read, log.warnings)
     finally:
         engine.forget()

@@ -8,7 +8,7 @@ from checker.audit.columns import Kind
 from checker.audit.plans_of_messages import asked_of_correct
 from checker.audit.plans_of_requests import LINE, requested_first, requests_and_indications
 from checker.audit.relations import Expr, Relation, col, either
-from checker.audit.tables import UNKNOWN, VIOLATED, Findings, Tables, verdict
+from checker.audit.tables import OK, UNKNOWN, VIOLATED, Findings, Tables, verdict
 
 _CERTAIN = col("pos") == col("pos")
 
@@ -218,17 +218,33 @@ def no_gaps(tables: Tables) -> Findings:
             "process", "entry", "offset", "pos", "pos2", verdict=VIOLATED
         ),
     )
-    seen = rows.window(line, "pos", highest=("greatest_before", "offset"))
-    jumps = seen.where(col("offset") > col("highest").otherwise(-1) + 1)
+    known, _ = _known(tables)
+    rows = _without_control(tables, rows, log)
+    seen = rows.window(line, "pos", highest=("greatest_before", "place"))
+    jumps = seen.where(col("place") > col("highest").otherwise(-1) + 1)
     certain: Expr = col("complete")
     if len(log) > 1:  # in a partition a marker may have a position that no log knows
-        known, _ = _known(tables)
-        held = known.group(*log, "offset", times=("count", ""))
-        held = held.window(log, "offset", held_before=("previous", "offset"))
-        jumps = jumps.join(held.select(*log, "offset", "held_before"), *log, "offset", how="left")
+        held = _without_control(tables, known, log).group(*log, "place", times=("count", ""))
+        held = held.window(log, "place", held_before=("previous", "place"))
+        jumps = jumps.join(held.select(*log, "place", "held_before"), *log, "place", how="left")
         certain = certain & (col("held_before").otherwise(-1) > col("highest").otherwise(-1))
     said = either(certain, VIOLATED, UNKNOWN)
     yield "skipped a position", jumps.select("process", "entry", "offset", "pos", verdict=said)
+
+
+def _without_control(tables: Tables, rows: Relation, log: tuple[str, ...]) -> Relation:
+    """Returns ``rows`` at offsets with their ``place``: the offset less the control records that
+    the log has below it."""
+    marks = tables.events.where(
+        (col("kind") == int(Kind.CONTROL)) & ~col("offset").is_null() & (col("status") == OK)
+    )
+    marks = tables.about(marks, "run").group(*log, "offset", times=("count", ""))
+    marks = marks.window(log, "offset", below=("number", "offset"))
+    places = rows.group(*log, "offset", times=("count", "")).select(*log, "offset", below=0)
+    both = places.union(marks.select(*log, "offset", "below"))
+    seen = both.window(log, "offset", less=("greatest_before", "below")).where(col("below") == 0)
+    places = seen.select(*log, "offset", place=col("offset") - col("less").otherwise(0))
+    return rows.join(places, *log, "offset")
 
 
 def appended_is_learned(tables: Tables) -> Findings:
@@ -270,14 +286,3 @@ def acknowledged_is_read(tables: Tables) -> Findings:
     said = either(col("complete"), VIOLATED, UNKNOWN)
     columns = "process", "entry", "offset", "process2"
     yield "acknowledged and never read", lost.select(*columns, verdict=said)
-
-
-def appended_in_order(tables: Tables) -> Findings:
-    """A process appends at a smaller offset than it did before."""
-    _, log = _at_offsets(tables)
-    line = _acknowledged(tables).window(
-        ("process", *log[1:]), "pos", highest=("greatest_before", "offset")
-    )
-    back = line.where(col("offset") < col("highest"))
-    columns = "process", "entry", "offset", "pos"
-    yield "appended out of order", back.select(*columns, verdict=VIOLATED)

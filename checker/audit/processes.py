@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from checker.audit.columns import STATUS, Kind
 from checker.audit.engine import Engine
-from checker.audit.mapping import Manifest, Told
+from checker.audit.manifest import Manifest, Told
 from checker.audit.relations import Relation, Scan, col
 from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.english import count

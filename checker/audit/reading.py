@@ -12,11 +12,12 @@ import pyarrow.parquet as pq
 from msgspec import Struct, field
 
 from checker.audit.columns import COLUMNS, READ, REQUIRED, Holds, Operators
-from checker.audit.files import LogFile
-from checker.audit.lines import WIDEST
-from checker.audit.mapping import FILE, ROW, Mapping_
+from checker.audit.files import DUMP, TEXT, LogFile
+from checker.audit.lines import WIDEST, Table, read_lines
 from checker.audit.text_files import read_csv, read_ndjson
 from checker.diagnostics import Diagnostic, SpecError
+from checker.logs.mapping import LogMapping
+from checker.logs.paths import CONST, FILE, LINE, ROW, used_names
 
 BATCH = 1 << 20
 """Rows that are read at a time."""
@@ -35,7 +36,7 @@ class Reader(Struct):
     in the files; ``torn``: those whose last line is cut short.
     """
 
-    mapping: Mapping_
+    mapping: LogMapping
     operators: Operators = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
     torn: list[LogFile] = field(default_factory=list)
@@ -49,28 +50,31 @@ class Reader(Struct):
         """
         first = 1
         for table in self._raw(file):
-            named = self._rename(file, table, first)
+            named = self._rename(file, table.rows, table.mapping, first)
             _require_values(file, named, first)
             yield named
-            first += table.num_rows
+            first += table.rows.num_rows
 
-    def _raw(self, file: LogFile) -> Iterator[pa.Table]:
+    def _raw(self, file: LogFile) -> Iterator[Table]:
         if file.format == "parquet":
             yield from self._parquet(file)
             return
         if file.format == "csv":
-            table, torn = read_csv(file, self.mapping)
+            table = read_csv(file, self.mapping)
+        elif file.format in (TEXT, DUMP):
+            table = read_lines(file, file.content(), self.mapping, self.operators)
         else:
-            table, torn = read_ndjson(file, self.mapping, self.operators)
-        if torn:
+            table = read_ndjson(file, self.mapping, self.operators)
+        self.warnings += table.warnings
+        if table.torn:
             message = "the last line is truncated and ignored"
             hint = "the last event of its process is unknown"
-            row = table.num_rows + 1
+            row = table.rows.num_rows + 1
             self.warnings.append(file.problem("E085", row, message, "", hint, "warning"))
             self.torn.append(file)
         yield table
 
-    def _parquet(self, file: LogFile) -> Iterator[pa.Table]:
+    def _parquet(self, file: LogFile) -> Iterator[Table]:
         try:
             source = file.path if file.stream is None else pa.BufferReader(file.stream)
             opened = pq.ParquetFile(source)
@@ -78,48 +82,83 @@ class Reader(Struct):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise pa.ArrowInvalid(f"duplicate column `{twice[0]}`")
-            self.tell_unknown(file, names)
-            wanted = [name for name in map(self.mapping.name_of, READ) if name in names]
+            self.tell_unknown(file, names, self.mapping)
+            theirs = [name for ours in READ for name in self.mapping.theirs(ours)]
+            wanted = [name for name in dict.fromkeys(theirs) if name in names]
             for batch in opened.iter_batches(BATCH, columns=wanted):
                 batch.validate(full=True)
-                yield pa.Table.from_batches([batch])
+                yield Table(pa.Table.from_batches([batch]), self.mapping)
         except (pa.ArrowException, OSError) as problem:
             raise SpecError((file.problem("E080", None, f"no Parquet: {problem}"),)) from None
 
-    def _rename(self, file: LogFile, table: pa.Table, first: int) -> pa.Table:
+    def _rename(self, file: LogFile, table: pa.Table, mapping: LogMapping, first: int) -> pa.Table:
         """Returns ``table`` with our columns alone, of our types."""
-        self.tell_unknown(file, table.column_names)
+        self.tell_unknown(file, table.column_names, mapping)
         columns = {}
         for name in READ:
-            theirs = self.mapping.name_of(name)
-            if theirs == ROW:
-                columns[name] = pa.array(range(first, first + table.num_rows), pa.int64())
-            elif theirs == FILE:
-                columns[name] = pa.repeat(pa.scalar(file.stem), table.num_rows)
-            elif theirs in table.column_names:
-                columns[name] = _typed(file, name, table[theirs], first)
+            found = _column(file, name, table, mapping, first)
+            if found is not None:
+                columns[name] = _typed(file, name, _renamed(name, found, mapping), first)
         for name in REQUIRED:
             if not table.column_names:  # no row of it was written yet
                 columns.setdefault(name, pa.array([], TYPES.get(COLUMNS[name], pa.string())))
             elif name not in columns:
-                message = f"it has no column `{self.mapping.name_of(name)}`"
+                theirs = " or ".join(f"`{n}`" for n in self.mapping.theirs(name)) or f"`{name}`"
+                message = f"it has no column {theirs}"
                 hint = "rename columns with --mapping"
                 listed = ", ".join(f"`{n}`" for n in table.column_names)
                 raise SpecError((file.problem("E081", None, message, f"one of {listed}", hint),))
         return pa.table(columns)
 
-    def tell_unknown(self, file: LogFile, names: list[str]) -> None:
+    def tell_unknown(self, file: LogFile, names: list[str], mapping: LogMapping) -> None:
         """Adds a warning (E084) for each column that is not read, once."""
-        known = {self.mapping.name_of(name) for name in COLUMNS} | {*self.mapping.ignore}
+        known = {*COLUMNS, *mapping.ignored}
+        known -= {*mapping.columns}
+        known |= {name for paths in mapping.columns.values() for name in used_names(paths)}
         for name in names:
             if name in known or name in self._told:
                 continue
             self._told.add(name)
             near = difflib.get_close_matches(name, COLUMNS, 1)
             hint = f"did you mean `{near[0]}`? " if near else ""
-            hint += "list it in `ignore` of the mapping if it is irrelevant"
+            hint += "list it in `ignored` of the mapping if it is irrelevant"
             message = f"unknown column `{name}`"
             self.warnings.append(file.problem("E084", None, message, "", hint, "warning"))
+
+
+def _column(
+    file: LogFile, name: str, table: pa.Table, mapping: LogMapping, first: int
+) -> pa.ChunkedArray | None:
+    """Returns the column ``name`` of a table as it is there, or ``None``."""
+    special, rows = mapping.special(name), table.num_rows
+    if special == FILE:
+        return pa.chunked_array([pa.repeat(pa.scalar(file.stem), rows)])
+    if special.startswith(CONST):
+        return pa.chunked_array([pa.repeat(pa.scalar(special.removeprefix(CONST)), rows)])
+    if special in (ROW, LINE):
+        numbers = range(first, first + rows)
+        lines = numbers if special == ROW else map(file.line, numbers)
+        return pa.chunked_array([pa.array(lines, pa.int64())])
+    found = [table[theirs] for theirs in mapping.theirs(name) if theirs in table.column_names]
+    if len(found) < 2:
+        return found[0] if found else None
+    return pc.coalesce(*[pc.cast(each, pa.string()) for each in found])
+
+
+def _renamed(name: str, column: pa.ChunkedArray, mapping: LogMapping) -> pa.ChunkedArray:
+    """Returns a column with our values; kinds are renamed later."""
+    table = mapping.values.get(name)
+    if not table or name == "kind":
+        return column
+    coded = pc.cast(column, pa.string()).dictionary_encode().unify_dictionaries()
+    chunks = [
+        pa.DictionaryArray.from_arrays(
+            part.indices, [table.get(text, text) for text in part.dictionary.to_pylist()]
+        ).cast(pa.string())
+        for part in coded.chunks
+    ]
+    found = pa.chunked_array(chunks, pa.string())
+    return pc.cast(found, pa.bool_()) if COLUMNS[name] is Holds.BOOLEAN else found
 
 
 def _typed(file: LogFile, name: str, column: pa.ChunkedArray, first: int) -> pa.ChunkedArray:

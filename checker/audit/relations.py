@@ -43,6 +43,9 @@ class Expr:
     def __add__(self, other: object) -> Apply:
         return _apply("+", self, other)
 
+    def __sub__(self, other: object) -> Apply:
+        return _apply("-", self, other)
+
     def __and__(self, other: object) -> Apply:
         return _apply("and", self, other)
 

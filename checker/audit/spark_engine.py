@@ -33,6 +33,7 @@ _BINARY: Mapping[str, Callable[[Any, Any], Column]] = {
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
     "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
     "and": lambda a, b: a & b,
     "or": lambda a, b: a | b,
     "otherwise": lambda a, b: F.coalesce(a, b),
@@ -114,6 +115,10 @@ class SparkEngine:
         messages = self._events.select("message").where(F.col("message").isNotNull()).distinct()
         self._frames["lots"] = messages.select("message", lot)
         return rel.Scan("lots")
+
+    def partition(self, value: Any) -> str:
+        """Returns the name of a partition."""
+        return str(value)
 
     def process(self, value: Any) -> tuple[str, str]:
         """Returns the run and the name of a process."""

@@ -10,13 +10,14 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from checker.audit.columns import COLUMNS, READ, REQUIRED, STATUS, Holds, Kind, Operators
+from checker.audit.columns import COLUMNS, READ, REQUIRED, STATUS, Holds, Kind, Kinds, Operators
 from checker.audit.files import LogFile
-from checker.audit.mapping import FILE, ROW, Mapping_
 from checker.audit.reading import Reader
 from checker.audit.spark_engine import APART
 from checker.audit.spark_text import TextFile, read_texts, said_of
 from checker.diagnostics import Diagnostic, SpecError
+from checker.logs.mapping import LogMapping
+from checker.logs.paths import CONST, FILE, LINE, ROW
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,8 +42,8 @@ class SparkLog(Struct):
 def read_log(
     spark: SparkSession,
     files: list[LogFile],
-    mapping: Mapping_,
-    kinds: Mapping[str, Kind],
+    mapping: LogMapping,
+    kinds: Kinds,
     operators: Operators,
 ) -> SparkLog:
     """Reads ``files``; raises :class:`SpecError` as the embedded engine does, with the file.
@@ -69,6 +70,9 @@ def read_log(
         frame = frame.unionByName(more, allowMissingColumns=True)
     number = F.coalesce(*[F.when(F.col("kind") == n, F.lit(int(k))) for n, k in kinds.items()])
     frame = frame.withColumn("of_kind", F.coalesce(number, F.lit(int(Kind.OTHER))))
+    if kinds.numbers:
+        roles = [F.when(F.col("kind") == n, F.lit(at)) for n, at in kinds.numbers.items()]
+        frame = frame.withColumn("operator", F.coalesce(*roles))
     frame = frame.withColumn("wrong", F.coalesce("wrong", _wrong(set(frame.columns))))
     frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
     seen = _seen(frame, files)
@@ -162,23 +166,19 @@ def _kinds(counts: Mapping[tuple[int, str], int]) -> tuple[tuple[str, int], ...]
 def _parquet(spark: SparkSession, files: list[LogFile], reader: Reader) -> DataFrame:
     """Returns the rows of ``files``; what no property reads is told of the first one."""
     frame = spark.read.parquet(*(file.path for file in files))
-    reader.tell_unknown(files[0], frame.columns)
+    reader.tell_unknown(files[0], frame.columns, reader.mapping)
     return _named_columns(frame, reader.mapping)
 
 
-def _named_columns(frame: DataFrame, mapping: Mapping_) -> DataFrame:
+def _named_columns(frame: DataFrame, mapping: LogMapping) -> DataFrame:
     """Returns our columns, of our types, with the file and the row (from 1)."""
     row = F.col("_metadata.row_index") + 1
     file = F.regexp_replace(F.col("_metadata.file_path"), "^file:(//)?", "")
     columns: dict[str, Column] = {}
     for name in READ:
-        theirs = mapping.name_of(name)
-        if theirs == FILE:
-            columns[name] = F.regexp_extract(file, r"([^/.]*)[^/]*$", 1)
-        elif theirs == ROW:
-            columns[name] = row
-        elif theirs in frame.columns:
-            columns[name] = F.col(f"`{theirs}`")
+        found = _column(name, frame, mapping, file, row)
+        if found is not None:
+            columns[name] = found
     for name in REQUIRED:
         if name not in columns:
             raise SpecError((Diagnostic("E081", f"the log has no column `{name}`"),))
@@ -194,6 +194,29 @@ def _named_columns(frame: DataFrame, mapping: Mapping_) -> DataFrame:
             wrong.append(F.when(odd, F.lit(said)))
     told = F.coalesce(*wrong).alias("wrong")
     return frame.select(*typed, file.alias("file"), row.alias("row"), told)
+
+
+def _column(
+    name: str, frame: DataFrame, mapping: LogMapping, file: Column, row: Column
+) -> Column | None:
+    """Returns the column ``name`` with our values, where there is one; kinds are renamed later."""
+    special = mapping.special(name)
+    if special == FILE:
+        found = F.regexp_extract(file, r"([^/.]*)[^/]*$", 1)
+    elif special.startswith(CONST):
+        found = F.lit(special.removeprefix(CONST))
+    elif special in (ROW, LINE):
+        found = row
+    else:
+        theirs = [F.col(f"`{each}`") for each in mapping.theirs(name) if each in frame.columns]
+        if not theirs:
+            return None
+        found = theirs[0] if len(theirs) == 1 else F.coalesce(*(t.cast("string") for t in theirs))
+    table = {} if name == "kind" else mapping.values.get(name, {})
+    if table:
+        text = found.cast("string")
+        found = F.coalesce(*(F.when(text == n, F.lit(ours)) for n, ours in table.items()), text)
+    return found
 
 
 def _is_named(frame: DataFrame, seen: list[Row], files: list[LogFile]) -> bool:
@@ -238,8 +261,10 @@ def _coded(frame: DataFrame, named: bool) -> DataFrame:
         columns.append(message.alias("entry"))
     if "to" in has:
         columns.append(within_run("to").alias("to_process"))
-    more = ("partition", "offset", "effect", "ts", "payload_hash")
-    columns += [F.col(name) for name in (*more, "file", "row") if name in has]
+    more = [n for n in READ if n not in (*REQUIRED, "run", "msg", "sender", "to", "status")]
+    if "group" in has:  # rows without one are of one, too
+        frame = frame.withColumn("group", F.coalesce("group", F.lit("")))
+    columns += [F.col(name) for name in (*more, "operator", "file", "row") if name in has]
     return frame.select(*columns)
 
 

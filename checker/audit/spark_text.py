@@ -17,9 +17,9 @@ from msgspec import Struct, field
 from checker.audit.arrow_log import going_back
 from checker.audit.columns import COLUMNS, READ, Holds, Operators
 from checker.audit.files import LogFile
-from checker.audit.mapping import Mapping_
 from checker.audit.reading import TYPES, Reader
 from checker.diagnostics import Diagnostic, SpecError
+from checker.logs.mapping import LogMapping
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -49,7 +49,7 @@ class TextFile(Struct):
 
 
 def read_texts(
-    spark: SparkSession, files: list[LogFile], mapping: Mapping_, operators: Operators
+    spark: SparkSession, files: list[LogFile], mapping: LogMapping, operators: Operators
 ) -> DataFrame:
     """Returns the rows of ``files`` and what is said of each (:func:`said_of`)."""
     numbers = spark.range(0, len(files), 1, len(files))
@@ -70,7 +70,7 @@ def said_of(frame: DataFrame) -> list[TextFile]:
 
 
 def _task(
-    files: list[LogFile], mapping: Mapping_, operators: Operators
+    files: list[LogFile], mapping: LogMapping, operators: Operators
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

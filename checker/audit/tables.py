@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any
 
 import pyarrow as pa
 
-from checker.audit.columns import STATUS, Kind
+from checker.audit.columns import STATUS, Kind, Role
 from checker.audit.engine import Engine
 from checker.audit.relations import Expr, Keep, Relation, Scan, col, either
 
@@ -16,6 +17,8 @@ OK, FAIL, MAYBE = range(len(STATUS))
 VIOLATED, PENDING, UNKNOWN = range(3)
 """What a finding says of its property: it is violated; it may be met later; or it may have been met
 in a gap."""
+
+_OF_REQUESTS = ("to_process", "partition", "offset", "seq", "epoch", "transaction")
 
 Findings = Iterator[tuple[str, Relation | pa.Table]]
 """Kinds, each with its findings: a plan, or a table where that took more than a plan.  Rows of a
@@ -25,26 +28,47 @@ table that are equal in ``circle`` are one finding."""
 class Tables:
     """What happened in a log, as relations.
 
-    ``engine``: for the few plans that depend on what is found.
+    ``engine``: for the few plans that depend on what is found; ``roles``: the requests and
+    indications that are meant, where the interface has others of their kind, too.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, roles: tuple[Role, ...] = ()) -> None:
         self.engine = engine
-        self.events = Scan("events")
+        self.roles = roles
+        self.events: Relation = Scan("events")
+        if "operator" in engine.columns:
+            for kind in (Kind.REQUEST, Kind.INDICATION):
+                self.events = _meant(self.events, kind, roles)
         self.processes = Scan("processes")
         self.runs = Scan("runs")
 
     def _of_kind(self, kind: Kind) -> Relation:
         return self.events.where(col("kind") == int(kind))
 
+    def rows_of(self, at: int) -> Relation:
+        """Returns the events of the role at that place that happened, or may have: with
+        ``process``, ``pos``, ``status``, ``entry``, ``message``, and the columns of its arguments,
+        which all have a value.  An event with a position is not of a role without one."""
+        role = self.roles[at]
+        rows = self._of_kind(role.kind).where(col("status") != FAIL)
+        if "operator" in self.engine.columns:
+            rows = rows.where(col("operator") == role.number)
+        columns = [name for name in role.columns if name != "msg"]
+        for name in columns:
+            rows = rows.where(~col(name).is_null())
+        if "offset" in self.engine.columns and role.kind is Kind.NOTICE and "offset" not in columns:
+            rows = rows.where(col("offset").is_null())
+        columns += [
+            n for n in ("group", "transaction") if n in self.engine.columns and n not in columns
+        ]
+        return rows.select("process", "pos", "status", "entry", "message", *columns)
+
     @cached_property
     def requests(self) -> Relation:
         """Requests that were made, or may have been: ``process``, ``pos``, ``entry``, ``message``,
         and whether it is ``made`` for sure."""
         made = self._of_kind(Kind.REQUEST).where(col("status") != FAIL)
-        more = [
-            name for name in ("to_process", "partition", "offset") if name in self.engine.columns
-        ]
+        more = [name for name in _OF_REQUESTS if name in self.engine.columns]
         return made.select(
             *("process", "pos", "entry", "message", *more), made=col("status") == OK
         ).keep()
@@ -116,6 +140,13 @@ class Tables:
         for row in sorted(counts, key=lambda row: (-row["size"], str(row["process"]))):
             found.setdefault(row["run"], []).append(row["process"])
         return list(found.values())
+
+
+def _meant(events: Relation, kind: Kind, roles: tuple[Role, ...]) -> Relation:
+    """Returns ``events`` without those of ``kind`` that are of no one of ``roles``, where any of
+    these has that kind."""
+    wanted = [col("operator") == role.number for role in roles if role.kind is kind]
+    return events if not wanted else events.where(reduce(or_, wanted, col("kind") != int(kind)))
 
 
 def verdict(sure: Expr, early: Expr) -> Expr:

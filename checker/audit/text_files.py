@@ -14,11 +14,12 @@ import pyarrow.json as arrow_json
 
 from checker.audit.columns import COLUMNS, Holds, Operators
 from checker.audit.files import LogFile
-from checker.audit.lines import SHOWN, read_lines
-from checker.audit.mapping import Mapping_
+from checker.audit.lines import SHOWN, Table, read_lines
 from checker.diagnostics import Diagnostic, SpecError
 from checker.logs.content import Content, Unreadable, beginning
+from checker.logs.mapping import LogMapping
 from checker.logs.objects import DEEPEST, Cut, decoded, lines, parse
+from checker.logs.otlp import RESOURCES
 from checker.polling import poll
 
 BLOCK = 1 << 24
@@ -33,9 +34,9 @@ PIECE, DEEP = 1 << 10, 4000
 not given to Arrow's parser, whose stack ends at a depth between 10,000 and 20,000."""
 
 
-def read_ndjson(file: LogFile, mapping: Mapping_, operators: Operators) -> tuple[pa.Table, bool]:
-    """Returns the rows of a file of JSON objects, and whether the last line is cut short; that line
-    is left out.  Raises :class:`SpecError` (E080, E088).
+def read_ndjson(file: LogFile, mapping: LogMapping, operators: Operators) -> Table:
+    """Returns the rows of a file of JSON objects; a last line that is cut short is left out.
+    Raises :class:`SpecError` (E080, E088).
 
     Arrow parses lines that are one object each and whose columns have one type each; all others,
     such as the lines of recorders, with arguments of all kinds, are parsed one by one.
@@ -43,15 +44,22 @@ def read_ndjson(file: LogFile, mapping: Mapping_, operators: Operators) -> tuple
     content = file.content()
     begin = beginning(content)
     end = _whole_end(content, begin)
-    number = _plain_lines(content, begin, end)
+    number = _plain_lines(content, begin, end) if is_plain(mapping) else 0
     if number:
         table = _by_arrow(pa.py_buffer(content).slice(begin, end - begin), mapping)
         if table is not None and table.num_rows == number:
-            return table, end < len(content)
+            return Table(table, mapping, end < len(content))
     return read_lines(file, content, mapping, operators)
 
 
-def _by_arrow(text: pa.Buffer, mapping: Mapping_) -> pa.Table | None:
+def is_plain(mapping: LogMapping) -> bool:
+    """Returns whether columns have other names, and no more: each has one, at the top of a row, and
+    no value but a kind is renamed."""
+    several = any(len(paths) > 1 for paths in mapping.columns.values())
+    return mapping.is_flat and not several and mapping.values.keys() <= {"kind"}
+
+
+def _by_arrow(text: pa.Buffer, mapping: LogMapping) -> pa.Table | None:
     """Returns the rows that Arrow's parser finds; ``None`` where they have to be parsed one by
     one, or a value is one that JSON does not have or is nested too deeply."""
     options = arrow_json.ReadOptions(block_size=BLOCK)
@@ -63,7 +71,7 @@ def _by_arrow(text: pa.Buffer, mapping: Mapping_) -> pa.Table | None:
         table = arrow_json.read_json(pa.BufferReader(text), options, parse_options)
     except pa.ArrowException:
         return None
-    if mapping.has_attributes or mapping.name_of("name") in table.column_names:
+    if RESOURCES in table.column_names or {*mapping.theirs("name")} & {*table.column_names}:
         return None
     return table if all(_is_finite(column) for column in table.columns) else None
 
@@ -181,16 +189,16 @@ def _first_object(text: pa.Buffer) -> dict[str, object]:
         return {}
 
 
-def _schema(example: dict[str, object], mapping: Mapping_) -> pa.Schema:
+def _schema(example: dict[str, object], mapping: LogMapping) -> pa.Schema:
     """Returns the types of our columns; names may be numbers, as in ``example``."""
     fields = []
     for name, holds in COLUMNS.items():
-        theirs = mapping.name_of(name)
-        if holds is Holds.NAME:
-            number = isinstance(example.get(theirs), int)
-            fields.append((theirs, pa.int64() if number else pa.string()))
-        elif holds in (Holds.INTEGER, Holds.BOOLEAN) and theirs in example:
-            fields.append((theirs, _arrow_type(holds)))
+        for theirs in mapping.theirs(name):
+            if holds is Holds.NAME:
+                number = isinstance(example.get(theirs), int)
+                fields.append((theirs, pa.int64() if number else pa.string()))
+            elif holds in (Holds.INTEGER, Holds.BOOLEAN) and theirs in example:
+                fields.append((theirs, _arrow_type(holds)))
     return pa.schema(fields)
 
 
@@ -202,9 +210,9 @@ def _arrow_type(holds: Holds) -> pa.DataType:
 # ---- CSV ----------------------------------------------------------------------------------------
 
 
-def read_csv(file: LogFile, mapping: Mapping_) -> tuple[pa.Table, bool]:
-    """Returns the rows of a file of comma-separated values with a line of names, and whether the
-    last line is cut short; that line is left out.  Raises :class:`SpecError` (E080, E088)."""
+def read_csv(file: LogFile, mapping: LogMapping) -> Table:
+    """Returns the rows of a file of comma-separated values with a line of names; a last line that
+    is cut short is left out.  Raises :class:`SpecError` (E080, E088)."""
     content = file.content()
     begin = beginning(content)
     try:
@@ -215,12 +223,15 @@ def read_csv(file: LogFile, mapping: Mapping_) -> tuple[pa.Table, bool]:
     except Unreadable as problem:
         raise SpecError((file.unreadable(problem),)) from None
     if not names:
-        return pa.table({}), False
+        return Table(pa.table({}), mapping)
     if not is_plain:
         file.lines[:] = [line for line, _ in rows[1:]]
     text = pa.py_buffer(content).slice(begin, end - begin)
     types = {
-        mapping.name_of(n): _arrow_type(h) for n, h in COLUMNS.items() if h is not Holds.NUMBER
+        theirs: pa.string() if n in mapping.values else _arrow_type(h)
+        for n, h in COLUMNS.items()
+        if h is not Holds.NUMBER
+        for theirs in mapping.theirs(n)
     }
     convert = arrow_csv.ConvertOptions(
         column_types=types,
@@ -237,7 +248,7 @@ def read_csv(file: LogFile, mapping: Mapping_) -> tuple[pa.Table, bool]:
         raise SpecError(_wrong_rows(file, found, mapping, str(problem))) from None
     if not is_plain and table.num_rows != len(rows) - 1:
         raise SpecError((file.problem("E080", 1, "its rows can't be separated: not CSV"),))
-    return table, end < len(content)
+    return Table(table, mapping, end < len(content))
 
 
 def _names(content: Content, begin: int) -> list[str]:
@@ -295,11 +306,16 @@ def _rows(content: Content, begin: int, end: int) -> Iterator[tuple[int, list[st
 
 
 def _wrong_rows(
-    file: LogFile, rows: list[tuple[int, list[str]]], mapping: Mapping_, said: str
+    file: LogFile, rows: list[tuple[int, list[str]]], mapping: LogMapping, said: str
 ) -> tuple[Diagnostic, ...]:
     """Returns a diagnostic for each row with too few values, or one of the wrong type."""
     found = []
-    of_name = {mapping.name_of(name): (name, holds) for name, holds in COLUMNS.items()}
+    of_name = {
+        theirs: (name, holds)
+        for name, holds in COLUMNS.items()
+        if name not in mapping.values
+        for theirs in mapping.theirs(name)
+    }
     names = rows[0][1]
     for row, (_, values) in enumerate(rows[1:], start=1):
         if len(values) != len(names):

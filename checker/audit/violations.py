@@ -16,6 +16,7 @@ VERDICTS = {VIOLATED: "violated", PENDING: "pending", UNKNOWN: "unknown"}
 SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("property", "kind", "alias", "verdict", "run")),
+        ("partition", pa.string()),
         ("offset", pa.int64()),
         *(
             (f"{name}{number}", kind)
@@ -58,6 +59,9 @@ def _table(engine: Engine, name: str, finding: Finding) -> pa.Table:
         "kind": [finding.kind] * rows.num_rows,
         "alias": [ALIASES.get(finding.kind)] * rows.num_rows,
         "verdict": [VERDICTS[v] for v in rows["verdict"].to_pylist()],
+        "partition": [
+            None if p is None else engine.partition(p) for p in _column(rows, "partition")
+        ],
         "offset": _column(rows, "offset"),
         "run": _runs(engine, rows),
     }

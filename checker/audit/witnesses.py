@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 from msgspec import Struct
 
-from checker.audit.columns import Kind
+from checker.audit.columns import Kind, Role, roles_of
 from checker.audit.engine import Engine
 from checker.audit.judge import Answer, Finding
 from checker.audit.processes import EVENTS, ProcessState
@@ -36,8 +36,12 @@ _STEPS: dict[Kind, StepKind] = {
     Kind.PERFORM: "step",
     Kind.CRASH: "crash",
     Kind.RECOVER: "recover",
+    Kind.NOTICE: "step",
 }
 """The kind of the step that an event of a log is drawn as."""
+
+_SHOWN = ("partition", "offset", "generation")
+"""Columns of arguments that are drawn beside the message."""
 
 _PLACES = (("", ""), ("", "2"), ("2", "2"))
 """Which process of a finding each of its positions may be of."""
@@ -63,7 +67,7 @@ class Witnesses(Struct):
     def _trace(self, answer: Answer, finding: Finding) -> Trace | None:
         poll()
         rows = finding.shown(VIOLATED)
-        said = told(finding.kind, rows, self.words)
+        said = told(finding.kind, rows, self.words.about(answer.question.roles))
         involved = self._processes(rows)
         every = self._events(rows, involved)
         events = _telling(every, rows)
@@ -104,6 +108,7 @@ class Witnesses(Struct):
                 wanted = self.engine.column(name, list(values))
                 about = EVENTS.where(col("status") != FAIL).join(wanted, name, how="semi")
                 found += self._rows(about)
+        found += self._notices(rows)
         fates = EVENTS.where(
             (col("kind") == int(Kind.CRASH)) | (col("kind") == int(Kind.RECOVER))
         ).join(self.engine.processes_table(involved), "process", how="semi")
@@ -113,8 +118,19 @@ class Witnesses(Struct):
             row["place"] = file if number is None else f"{file}, row {number:,}"
         return sorted(found, key=lambda row: (str(row["process"]), row["pos"]))
 
+    def _notices(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Returns the events without a message that ``rows``, a finding, name."""
+        if "operator" not in self.engine.columns:
+            return []
+        named = {(row.get(f"process{n}"), row.get(f"pos{m}")) for row in rows for n, m in _PLACES}
+        owners = self.engine.processes_table([p for p in {p for p, _ in named} if p is not None])
+        notices = EVENTS.where(col("kind") == int(Kind.NOTICE)).join(owners, "process", how="semi")
+        return [row for row in self._rows(notices) if (row["process"], row["pos"]) in named]
+
     def _rows(self, relation: Any) -> list[dict[str, Any]]:
-        columns = relation.select("process", "pos", "kind", "entry", "message")
+        more = [name for name in ("operator", *_SHOWN) if name in self.engine.columns]
+        more = more if "operator" in more else []
+        columns = relation.select("process", "pos", "kind", "entry", "message", *more)
         rows: list[dict[str, Any]] = self.engine.rows(columns).to_pylist()
         return [row for row in rows if Kind(row["kind"]) in _STEPS]
 
@@ -153,12 +169,27 @@ class Witnesses(Struct):
                 return ev.Performed(self.engine.message(row["message"]), process=process)
             case Kind.PERFORM:
                 return ev.Performed(self.engine.entry(row["entry"])[1], process=process)
+            case Kind.REQUEST | Kind.INDICATION | Kind.NOTICE if row.get("operator") is not None:
+                role = roles_of(self.interface)[row["operator"]]
+                call = self._call_of(role, row)
+                asks = role.number < len(self.interface.requests)
+                return (ev.Requested if asks else ev.Indicated)(call, process=process)
             case Kind.REQUEST:
                 call = self._call(self.interface.requests, row, with_sender=False)
                 return ev.Requested(call, process=process)
             case _:
                 call = self._call(self.interface.indications, row, with_sender=True)
                 return ev.Indicated(call, process=process)
+
+    def _call_of(self, role: Role, row: dict[str, Any]) -> ev.Call:
+        """Returns a request or an indication with those of its arguments that the row has."""
+        known = {name: row.get(name) for name in _SHOWN}
+        if known["partition"] is not None:
+            known["partition"] = self.engine.partition(known["partition"])
+        if row["entry"] is not None:
+            known["sender"], known["msg"] = self.engine.entry(row["entry"])
+        shown = [known.get(name) for name in role.columns]
+        return ev.Call(role.name, tuple(str(value) for value in shown if value is not None))
 
     def _call(
         self, operators: tuple[Operator, ...], row: dict[str, Any], *, with_sender: bool

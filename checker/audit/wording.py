@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from checker.audit.columns import Kind, Role
 from checker.audit.engine import Engine
 from checker.language.syntax.typed import Interface
 
@@ -61,6 +62,59 @@ _SENTENCES: Mapping[str, str] = {
         "{who} appends {what} at position {at}, and it is at offset {offset}, below one that it"
         " appended before"
     ),
+    "appended out of order within a transaction": (
+        "{who} appends {what} at position {at}, and it is at offset {offset}, below one that it"
+        " appended before in the same transaction"
+    ),
+    "assigned to two": (
+        "partition {partition} is assigned to {who} and to {who2} in generation {generation}"
+    ),
+    "polled without assignment": (
+        "{who} polls {what} from partition {partition}, which it has not been assigned in"
+        " generation {generation}"
+    ),
+    "at two positions": "{what} is at {place} and at offset {offset2}",
+    "polled though its append failed": "{who} polls {what} at position {at}, whose append failed",
+    "polled from another partition": (
+        "{who} polls {what} from {place}, and it was appended to another partition"
+    ),
+    "polled backwards": "{who} polls {what} from {place} after offset {offset2}",
+    "polled backwards within a transaction": (
+        "{who} polls {what} from {place} after offset {offset2}, in one transaction"
+    ),
+    "passed over": (
+        "{what} was acknowledged to {who2} at {place}, and {who} polls records before and behind"
+        " it, and not that"
+    ),
+    "passed over within a transaction": (
+        "{what} was acknowledged to {who2} at {place}, and {who} polls records before and behind it"
+        " in one transaction, and not that"
+    ),
+    "polled again after its commit": (
+        "{who} polls {what} from {place}, and {who2} had committed offset {offset2} in an earlier"
+        " generation"
+    ),
+    "lost to the group": (
+        "{what} was acknowledged to {who2} at {place}, the group has committed more, and nobody"
+        " polled it"
+    ),
+    "acknowledged and passed by all": (
+        "{what} was acknowledged to {who2} at {place}, the group has polled more, and nobody"
+        " polls it"
+    ),
+    "acknowledged and polled by nobody": (
+        "the append of {what} was acknowledged to {who}, and nobody polls it"
+    ),
+    "polled from an aborted transaction": (
+        "{who} polls {what} at position {at}, whose transaction is aborted"
+    ),
+    "polled without a commit": (
+        "{who} polls {what} at position {at}, and the commit of its transaction was never requested"
+    ),
+    "polled before its commit": (
+        "{who} polls {what} at position {at} and commits its transaction only at position {at2}"
+    ),
+    "seen in part": "{what} is polled by nobody, and another record of its transaction is",
     "performed twice": "{who} performs {what} twice, at positions {at2} and {at}",
     "performed twice, by two": "{what} is performed by {who} and by {who2}",
     "had its effect twice": "{what} has its effect twice, by {who} at positions {at2} and {at}",
@@ -81,6 +135,20 @@ ALIASES: Mapping[str, str] = {
     "skipped": "poll-skip",
     "skipped a position": "poll-skip",
     "different entries at one position": "inconsistent-offsets",
+    "appended out of order within a transaction": "int-nonmonotonic-send",
+    "at two positions": "duplicate",
+    "polled though its append failed": "G1a",
+    "polled backwards": "nonmonotonic-poll",
+    "polled backwards within a transaction": "int-nonmonotonic-poll",
+    "passed over": "poll-skip",
+    "passed over within a transaction": "int-poll-skip",
+    "polled again after its commit": "duplicate",
+    "lost to the group": "lost-write",
+    "acknowledged and passed by all": "lost-write",
+    "acknowledged and polled by nobody": "unseen",
+    "polled from an aborted transaction": "G1a",
+    "polled before its commit": "precommitted-read",
+    "a circle of transactions": "G1c",
 }
 """What Jepsen's checkers of queues and logs call such things."""
 
@@ -88,10 +156,15 @@ ALIASES: Mapping[str, str] = {
 class Words:
     """Names of what findings are about; ``interface``: whose verbs are used."""
 
-    def __init__(self, engine: Engine, interface: Interface) -> None:
-        self._engine = engine
-        indication = interface.indications[0].name if interface.indications else "deliver"
-        self.delivers = f"{indication}s"
+    def __init__(self, engine: Engine, interface: Interface, roles: tuple[Role, ...] = ()) -> None:
+        self._engine, self._interface = engine, interface
+        named = [role.name for role in roles if role.kind is Kind.INDICATION]
+        named += [operator.name for operator in interface.indications]
+        self.delivers = f"{named[0] if named else 'deliver'}s"
+
+    def about(self, roles: tuple[Role, ...]) -> Words:
+        """Returns the same for a question about these requests and indications."""
+        return Words(self._engine, self._interface, roles)
 
     def who(self, value: Any) -> str:
         """Returns the name of a process, with its run where there are several."""
@@ -108,6 +181,27 @@ class Words:
             return "nothing" if message is None else self._engine.message(message)
         sender, message = self._engine.entry(entry)
         return message if sender is None else f"{message} from {sender}"
+
+    def place(self, row: Mapping[str, Any]) -> str:
+        """Returns an offset, with its partition, if that is known."""
+        partition = row.get("partition")
+        of = "" if partition is None else f" of partition {self._engine.partition(partition)}"
+        return f"offset {_number(row.get('offset'))}{of}"
+
+    def partition(self, row: Mapping[str, Any]) -> str:
+        """Returns the name of a partition."""
+        partition = row.get("partition")
+        return "?" if partition is None else self._engine.partition(partition)
+
+    def commits(self, rows: list[dict[str, Any]]) -> str:
+        """Returns a circle of polls and commits in words."""
+        said = [
+            f"{self.who(row['process'])} {self.delivers} {self.what(row)} at position"
+            f" {_number(row['pos'])}, then commits the transaction of"
+            f" {self._engine.entry(row['entry2'])[1]} at position {_number(row['pos2'])}"
+            for row in rows
+        ]
+        return f"{'; '.join(said)}: no execution has all of this"
 
     def circle(self, rows: list[dict[str, Any]]) -> str:
         """Returns a circle of deliveries and requests in words."""
@@ -138,6 +232,8 @@ def told(kind: str, rows: list[dict[str, Any]], words: Words) -> str:
         return words.cycle(rows)
     if kind == "a circle":
         return words.circle(rows)
+    if kind == "a circle of transactions":
+        return words.commits(rows)
     return sentence(kind, rows[0], words)
 
 
@@ -152,6 +248,10 @@ def sentence(kind: str, row: Mapping[str, Any], words: Words) -> str:
         at=_number(row.get("pos")),
         at2=_number(row.get("pos2")),
         offset=_number(row.get("offset")),
+        offset2=_number(row.get("offset2")),
+        place=words.place(row),
+        partition=words.partition(row),
+        generation=_number(row.get("generation")),
     )
 
 

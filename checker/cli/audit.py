@@ -9,6 +9,7 @@ import click
 from checker.cli import console
 from checker.cli.cluster_options import CONF, MASTER, simple_cluster
 from checker.cli.document_options import JSON_OUT, trace_option, writing_files
+from checker.cli.mapping_option import MAPPING
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import MEMORY, TIMEOUT
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     "interface",
     required=True,
     metavar="INTERFACE",
-    help="Interface whose properties are checked, such as TotalOrderBroadcast or Queue.",
+    help="Interface whose properties are checked, such as TotalOrderBroadcast; FILE::NAME for an"
+    " own interface or protocol.",
 )
 @click.option(
     "--over",
@@ -35,11 +37,7 @@ if TYPE_CHECKING:
     help="Also check PROPERTY, such as 'exactly_once over effects' (repeatable).",
 )
 @click.option("--only", multiple=True, metavar="PROPERTY", help="Check only PROPERTY (repeatable).")
-@click.option(
-    "--mapping",
-    metavar="FILE",
-    help="Mapping of column and kind names (TOML); `opentelemetry` is predefined.",
-)
+@MAPPING
 @click.option(
     "--manifest", metavar="FILE", help="Complete ranges of logs, and crashed processes (TOML)."
 )
@@ -89,7 +87,8 @@ def audit(
     positions, never by clocks. Exit codes are those of `check`.
     """
     from checker.audit.audit import Request
-    from checker.audit.mapping import read_manifest, read_mapping
+    from checker.audit.known_formats import mapping_called
+    from checker.audit.manifest import read_manifest
     from checker.audit.restrict import Restriction
     from checker.cli.reporting import require_outputs
 
@@ -99,8 +98,7 @@ def audit(
         interface,
         over,
         only,
-        read_mapping(mapping),
-        mapping,
+        mapping_called(mapping),
         read_manifest(manifest),
         _grace(grace),
         Restriction(since, sample),

@@ -19,6 +19,7 @@ from checker.cli.document_options import (
     writing_errors,
 )
 from checker.cli.errors import UNKNOWN
+from checker.cli.mapping_option import MAPPING
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.parallel import JOBS
 from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
@@ -38,6 +39,8 @@ OUTPUTS = ("json_out", "trace_out", "itf_out", "html_out")
 
 MOST_SHOWN = 10
 """Of several logs, so many that do not conform are shown whole; of others there is a line."""
+SMALL = 1 << 20
+"""So many bytes of logs are checked in this process: others would only start."""
 REPLAYED_OF_EACH = 200
 """Of each of several logs, so many steps of its run are replayed."""
 
@@ -46,7 +49,7 @@ REPLAYED_OF_EACH = 200
 @click.argument("name", metavar="FILE::CHECK")
 @click.argument("logs", metavar="LOG…", nargs=-1, required=True)
 @SET
-@click.option("--map", "mapping", metavar="FILE", help="Name mapping (TOML).")
+@MAPPING
 @click.option(
     "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
 )
@@ -63,6 +66,11 @@ REPLAYED_OF_EACH = 200
     metavar="K",
     help="Replay the last K steps of a run with the interpreter; the trace has these steps"
     " (default: 2000; 200 per log if there are several).",
+)
+@click.option(
+    "--windows",
+    is_flag=True,
+    help="Score the logs by handler: check each step against its process alone.",
 )
 @MAX_STATES
 @TIMEOUT
@@ -90,7 +98,8 @@ def conform(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
     (--master), with limits per log; conforming logs are counted, the others are reported.
     Kinds of events that are not logged may happen at any time; every line must be explained by a
     step. Exit codes: 0 conforms, 1 does not conform, 3 unknown (a limit was reached), 4 vacuous
-    (no event is logged).
+    (no event is logged). With --windows also 1 if a window is not explained, 3 if some were not
+    checked, 4 if there are none.
     """
     from checker.cli.reporting import require_outputs
     from checker.results.verdict import worst
@@ -107,19 +116,21 @@ def conform(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
 def _asked(name: str, given: dict[str, Any]) -> Asked:
     from checker.cli.settings import one_target, settings_of
     from checker.conform.conform_log import Asked
-    from checker.conform.mapping import NOTHING_RENAMED, read_mapping
+    from checker.logs.read_mapping import read_mapping
+    from checker.record.kinds import KINDS
     from checker.results.answer import Limits
     from checker.session.pipeline import Options
 
     spec, check = one_target(name)
-    mapping = NOTHING_RENAMED if given["mapping"] is None else read_mapping(given["mapping"])
+    mapping = read_mapping(given["mapping"])
+    mapping.require_known("kind", (*KINDS, *mapping.ignored), "a kind of line")
     options = Options(
         settings=settings_of(given["settings"]),
         fine_steps=given["fine_steps"],
         engine=given["engine"],
         limits=Limits(given["max_states"], None, given["timeout"], given["memory"]),
     )
-    return Asked(spec, check, options, mapping)
+    return Asked(spec, check, options, mapping, windows=given["windows"])
 
 
 class _Asking:
@@ -232,6 +243,8 @@ class _Asking:
         from checker.session.pipeline import read_spec
         from checker.sweep.local import Work
 
+        if jobs is None and cluster is None and sum(task.size for task in tasks) <= SMALL:
+            jobs = 1
         at_once, _ = jobs_and_threads(jobs, len(tasks), 1)
         asked = self._of_each(REPLAYED_OF_EACH)
         asked = replace(asked, spec=read_spec(str(asked.spec)))
@@ -258,8 +271,9 @@ class _Asking:
                 continue
             if report.word is Word.VIOLATED and self._shown < MOST_SHOWN:
                 self._shown += 1
+                alone = replace(report, windows=None)  # the score of all is shown at the end
                 console.print_line(name)
-                console.print_view(conformance_view(report, runs=not self.quiet))
+                console.print_view(conformance_view(alone, runs=not self.quiet))
             else:
                 console.print_view(conformance_line(report, name))
         if outcome.code:
@@ -269,8 +283,13 @@ class _Asking:
             raise KeyboardInterrupt
 
     def _summarise(self, wanted: int) -> None:
+        from checker.conform.windows import merged
         from checker.render.terminal.conformance import logs_summary
+        from checker.render.terminal.windows import windows_view
 
+        scores = [each.windows for each in self.reports if each.windows is not None]
+        if scores:
+            console.print_view(windows_view(merged(scores)))
         seconds = time.monotonic() - self._started
         failed = len(self.found) - len(self.reports)
         console.print_view(logs_summary(self.reports, wanted, failed, seconds))

@@ -14,9 +14,9 @@ from checker.records import replace
 
 if TYPE_CHECKING:
     from checker.conform.conform_log import Asked
-    from checker.conform.mapping import NameMapping
     from checker.conform.read_log import Log
     from checker.diagnostics import Diagnostic
+    from checker.logs.mapping import LogMapping
     from checker.results.answer import Listener
     from checker.results.conformance import Conformance
     from checker.sweep.cells import Status
@@ -41,6 +41,13 @@ class LogTask(Struct, frozen=True):
     def seconds(self) -> float | None:
         """The time limit, if there is one, of files with one run; of others nobody knows it."""
         return self.asked.options.limits.timeout if self._is_one else None
+
+    @property
+    def size(self) -> int:
+        """The number of bytes in its files, as far as they can be found."""
+        paths = self.source if isinstance(self.source, tuple) else self.source.files
+        found = [path for p in paths for path in ([p] if not os.path.isdir(p) else _paths_in(p))]
+        return sum(os.path.getsize(path) for path in found if os.path.isfile(path))
 
     @property
     def _is_one(self) -> bool:
@@ -93,12 +100,16 @@ def _apart(logs: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return found | {path: (path,) for path in reversed(folders.values())}
 
 
-def _read(paths: Sequence[str], mapping: NameMapping) -> tuple[Log, ...]:
+def _read(paths: Sequence[str], mapping: LogMapping) -> tuple[Log, ...]:
     """Reads the files ``paths``, or those in folders, as :func:`read_logs` does."""
     from checker.conform.read_log import read_logs
 
     inside = [_files_in(path) if os.path.isdir(path) else [path] for path in paths]
     return read_logs([path for files in inside for path in files], mapping)
+
+
+def _paths_in(folder: str) -> list[str]:
+    return [entry.path for entry in os.scandir(folder)]
 
 
 def _files_in(folder: str) -> list[str]:

@@ -9,6 +9,7 @@ import click
 from checker.cli import console
 from checker.cli.document_options import JSON_OUT, unusable_document, write_json, writing_errors
 from checker.cli.errors import UNKNOWN
+from checker.cli.mapping_option import MAPPING
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import MEMORY, TIMEOUT
 from checker.formats.kinds import JUDGEMENTS_KIND
@@ -34,8 +35,8 @@ _MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-seria
     "object_name",
     required=True,
     metavar="OBJECT",
-    help="Object of the library, such as CompareAndSwap, or FILE::OBJECT; ListAppend for"
-    " transactions.",
+    help="Object of the library, such as CompareAndSwap, or FILE::OBJECT; ListAppend or"
+    " RwRegister for transactions.",
 )
 @click.option(
     "--by",
@@ -45,7 +46,14 @@ _MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-seria
 @click.option(
     "--model",
     type=click.Choice([*_MODELS]),
-    help="Consistency model of the transactions of ListAppend (default: serializable).",
+    help="Consistency model of the transactions (default: serializable).",
+)
+@click.option(
+    "--assume",
+    "assumed",
+    multiple=True,
+    type=click.Choice(["linearizable-keys"]),
+    help="Order the values of each key of RwRegister by real time, too.",
 )
 @click.option(
     "--initial",
@@ -53,7 +61,13 @@ _MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-seria
     metavar="OPERATION",
     help="Operation that took effect before the history, such as 'write(0)' (repeatable).",
 )
-@click.option("--mapping", metavar="FILE", help="Mapping of fields, operations and results (TOML).")
+@click.option(
+    "--clock-error",
+    callback=lambda context, option, given: _nanoseconds(given),
+    metavar="DURATION",
+    help="Largest error of the clocks of several hosts, such as 5ms; orders their operations.",
+)
+@MAPPING
 @TIMEOUT
 @MEMORY
 @JSON_OUT
@@ -62,10 +76,10 @@ _MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-seria
 def judge(names: tuple[str, ...], quiet: bool, **given: Any) -> int:
     """Check whether recorded histories are those of an object.
 
-    HISTORY is a file with the calls and returns of all clients in one total order: Jepsen's EDN or
-    printed log, or NDJSON (docs/judge.md). Each file is a separate history, and the limits
-    apply to each. Exit codes: 0 holds, 1 violated, 3 unknown (a limit was reached), 4 vacuous (no
-    operation has returned).
+    HISTORY is a file with the calls and returns of all clients, in one total order or with the
+    times of clocks: Jepsen's EDN or printed log, JSON, OTLP, or text (docs/judge.md). Each file is
+    a separate history, and the limits apply to each. Exit codes: 0 holds, 1 violated, 3 unknown (a
+    limit was reached), 4 vacuous (no operation has returned).
     """
     from checker.cli.reporting import require_outputs
     from checker.histories.judging import judge_of
@@ -81,24 +95,49 @@ def judge(names: tuple[str, ...], quiet: bool, **given: Any) -> int:
 
 
 def _request(given: dict[str, Any]) -> Request:
+    from checker.histories.initial import read_initial
     from checker.histories.judging import LINEARIZABLE, Request
-    from checker.histories.judging_transactions import LIST_APPEND, SERIALIZABLE
-    from checker.histories.mapping import read_initial, read_mapping
+    from checker.histories.judging_transactions import RW_REGISTER, SERIALIZABLE, TRANSACTIONS
     from checker.histories.pairing import shape_of
+    from checker.logs.read_mapping import read_mapping
 
     name, model = given["object_name"], given["model"]
     mapping = read_mapping(given["mapping"])
     initial = tuple(map(read_initial, given["initial"]))
-    if name == LIST_APPEND:
+    assumed = tuple(dict.fromkeys(given["assumed"]))
+    if assumed and name != RW_REGISTER:
+        raise click.UsageError(f"--assume is for registers (--as {RW_REGISTER})")
+    if name in TRANSACTIONS:
         if given["by"] is not None:
             raise click.UsageError("--by is for objects: a transaction may use several keys")
         if initial:
-            raise click.UsageError("--initial is for objects: lists are empty at first")
-        return Request(name, model or SERIALIZABLE, mapping=mapping)
+            raise click.UsageError("--initial is for objects: keys have no value at first")
+        return Request(
+            name,
+            model or SERIALIZABLE,
+            mapping=mapping,
+            clock_error=given["clock_error"],
+            assumed=assumed,
+        )
     if model is not None:
-        raise click.UsageError(f"--model is for transactions (--as {LIST_APPEND})")
+        raise click.UsageError(f"--model is for transactions (--as {' or '.join(TRANSACTIONS)})")
     shape = shape_of(mapping, given["by"] is not None)
-    return Request(name, LINEARIZABLE, shape, mapping, initial)
+    return Request(name, LINEARIZABLE, shape, mapping, given["clock_error"], initial)
+
+
+def _nanoseconds(given: str | None) -> int | None:
+    """Returns a duration such as ``5ms`` in nanoseconds."""
+    import re
+    from decimal import Decimal
+
+    from checker.logs.mapping import UNITS
+
+    if given is None:
+        return None
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*(s|ms|us|ns)", given.strip(), re.ASCII)
+    if found is None:
+        raise click.UsageError(f"--clock-error takes a duration such as 5ms, not {given!r}")
+    return int(Decimal(found[1]) * UNITS[found[2]])
 
 
 def _diagnostic(warning: Problem) -> Diagnostic:

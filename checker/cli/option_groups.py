@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 GROUPS = {
-    "History": ("object_name", "by", "model", "initial"),
+    "History": ("object_name", "by", "model", "assumed", "initial", "clock_error"),
     "World": ("settings", "grids", "fine_steps"),
     "Walks": ("walks", "most_steps", "seed", "after"),
     "Engine": ("engine", "reduce", "compact", "audit_reductions", "threads", "jobs"),

@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from checker.conform.explain_events import EventExplainer, Observation
 from checker.conform.lines import MARKS, Line, Logged, Resolver, Timeline
-from checker.conform.mapping import NOTHING_RENAMED, NameMapping
 from checker.conform.obstacles import obstacles_at
 from checker.conform.read_log import Log, read_log
 from checker.conform.reference_steps import Outgrown, ReferenceSteps
 from checker.conform.replayed_run import ReplayedRun, replayed
 from checker.conform.search import OFTEN, Found, Search, Steps
+from checker.conform.windows import Red, first_red, score
 from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.english import count, listing
 from checker.engines import budgets
@@ -24,6 +24,8 @@ from checker.engines.registry import resolved_name
 from checker.extensions.tables import DEFAULT, DEFINITION
 from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.sizes import Sizes
+from checker.language.syntax import typed
+from checker.logs.mapping import NO_MAPPING, LogMapping
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.ir import Const, Local, Mark, MarkKind, Members, TransitionSystem
@@ -34,6 +36,7 @@ from checker.results.answer import Listener, Progress, Unsupported, stop_reason
 from checker.results.conformance import Conformance, LogOfProcess
 from checker.results.trace import Header, Trace
 from checker.results.verdict import Word
+from checker.results.windows import WindowScore
 from checker.session.load import load_check
 from checker.session.trace_header import OF_A_LOG, for_a_log, header_of
 from checker.session.world_line import world_line
@@ -49,20 +52,27 @@ RECORDED = frozenset(MARKS.values())
 REPLAYED = 2_000
 """So many steps of a run, the last ones, are replayed and are the trace, unless another number is
 asked."""
+FEW = 200
+"""The number of nodes that the interpreter searches before native code is compiled."""
+PER_LINE = 20
+"""The largest number of nodes per line that are searched for a run to a line that is rejected."""
+MOST_ENLARGED = 6
+"""The largest number of times that guessed capacities are enlarged for a process alone."""
 
 
 class Asked(Struct, frozen=True):
     """What is asked of a log.
 
     ``replay``: how many steps of a run are replayed by the interpreter, and become a trace: the
-    last ones.
+    last ones.  ``windows``: whether the log is scored by windows, too.
     """
 
     spec: Spec | str
     check: str | None
     options: Options
-    mapping: NameMapping = NOTHING_RENAMED
+    mapping: LogMapping = NO_MAPPING
     replay: int = REPLAYED
+    windows: bool = False
 
     def __str__(self) -> str:
         return f"{self.spec}::{self.check}" if self.check else str(self.spec)
@@ -112,9 +122,39 @@ def not_begun(asked: Asked, log: Log, why: str, seconds: float) -> Conformance:
     )
 
 
-def _open(asked: Asked) -> PreparedCheck:
-    """Returns the check without its properties: it is not asked whether they hold."""
-    whole = load_check(asked.spec, asked.check, asked.options.settings)
+class _Opened(Struct, frozen=True):
+    """A check: ``whole``, and prepared ``without`` its properties, which need not hold."""
+
+    asked: Asked
+    whole: typed.Check
+    without: PreparedCheck
+
+    def serves(self, asked: Asked) -> bool:
+        """Returns whether it is the check that is asked of another log.  A path is not enough:
+        the file may be another one by now."""
+        mine, options = self.asked, asked.options
+        return (
+            not isinstance(asked.spec, str)
+            and asked.spec is mine.spec
+            and asked.check == mine.check
+            and options.settings == mine.options.settings
+            and options.fine_steps == mine.options.fine_steps
+        )
+
+
+_last: list[_Opened] = []
+"""The check that the log before was held to."""
+
+
+def _open(asked: Asked) -> _Opened:
+    """Returns the check, from the log before where it is the same."""
+    if not (_last and _last[0].serves(asked)):
+        whole = load_check(asked.spec, asked.check, asked.options.settings)
+        _last[:] = [_Opened(asked, whole, _without_properties(asked, whole))]
+    return _last[0]
+
+
+def _without_properties(asked: Asked, whole: typed.Check) -> PreparedCheck:
 
     def header(made: Instantiated) -> Header:
         found = header_of(str(asked.spec), whole, made, asked.options)
@@ -124,6 +164,10 @@ def _open(asked: Asked) -> PreparedCheck:
     return PreparedCheck(for_a_log(whole), settings, header, fine=fine)
 
 
+class _Enlarged(Exception):
+    """The system was replaced by a larger one."""
+
+
 class _Conforming:
     """One log and one check."""
 
@@ -131,22 +175,27 @@ class _Conforming:
         self,
         asked: Asked,
         log: Log,
-        opened: PreparedCheck,
+        opened: _Opened,
         listener: Listener | None,
         started: float,
     ) -> None:
-        self.asked, self.log, self.opened = asked, log, opened
+        self.asked, self.log, self.opened, self.whole = asked, log, opened.without, opened.whole
         self.listener, self.started = listener, started
         self.engine = resolved_name(asked.options.engine)
         self.search: Search[Any] | None = None
         self.found: Found[Any] = Found()
+        self.red: Red | None = None
+        self.windows: WindowScore | None = None
+        self.decided_by = self.engine
+        self._enlarged = 0
         self.stopped: str | None = None
-        self.notes: list[str] = []
+        self.notes: list[str] = [*log.skipped]
         self.omitted = 0
         self._shown: Callable[[Any], State] = lambda state: state
 
     def report(self, observation: Observation) -> Conformance:
         if not observation.lines:
+            self.windows = WindowScore() if self.asked.windows else None
             return self._made(observation, Word.VACUOUS, "the log records no event")
         try:
             observation = self._search(observation)
@@ -162,6 +211,8 @@ class _Conforming:
         return self._violated(observation)
 
     def _violated(self, observation: Observation) -> Conformance:
+        if self.red is not None:
+            return self._rejected(observation, self.red)
         explained, lines = self.found.explained, observation.lines
         said = (
             f"no run of this check has this log: {explained:,} of {count(lines, 'line')}"
@@ -176,6 +227,24 @@ class _Conforming:
         found = obstacles_at(observation, explainer, self.found.furthest[0].cursors, run)
         return replace(report, obstacles=found)
 
+    def _rejected(self, observation: Observation, red: Red) -> Conformance:
+        """Returns the report on a log with a line that no step of its process explains."""
+        row, found = red.window.line.row, red.obstacle
+        said = (
+            f"no run of this check has this log: no step of {row.process} explains"
+            f" {row.file}:{row.number}, whatever the other processes do"
+        )
+        run = self._replay(observation) if self.found.reached else None
+        if run is not None:
+            cursors = self.found.furthest[0].cursors
+            every = obstacles_at(observation, EventExplainer(observation), cursors, run)
+            own = next(each for each in every if each.line.process == row.process)
+            said_before = [each.text.partition(", ")[2] for each in found.candidates]
+            others = (c for c in own.candidates if not any(w and w in c.text for w in said_before))
+            found = replace(own, candidates=(*found.candidates, *others))
+        report = self._made(observation, Word.VIOLATED, said, run)
+        return replace(report, obstacles=(found,))
+
     # ---- the search -----------------------------------------------------------------------
 
     def observation(self) -> Observation:
@@ -189,14 +258,14 @@ class _Conforming:
 
     def _search(self, observation: Observation) -> Observation:
         """Searches in the smallest system whose guessed capacities are large enough."""
+        self._require_engine()
         while True:
-            steps = self._steps(observation)
-            search: Search[Any] = Search(steps, observation, self._tell, self._often)
-            self.search, self.found, self._shown = search, search.found, steps.shown
             try:
                 with budgets.raising_when_exhausted():
-                    search.run()
+                    self._decide(observation)
                 return observation
+            except _Enlarged:
+                observation = self.observation()
             except Outgrown as small:
                 if not self.opened.fit(small.fault):
                     self.stopped = f"{small.fault.message}, and it grows without end"
@@ -207,14 +276,53 @@ class _Conforming:
                     raise diagnosed(observation.system, fault) from None
                 observation = self.observation()
 
+    def _decide(self, observation: Observation) -> None:
+        """Scores the log, if that is asked for, and searches: a few nodes with the interpreter;
+        then each log against its local system; then with the engine that is asked for."""
+        if self.asked.windows:
+            self.windows, small = score(observation)
+            self._fit(small)
+        few = ReferenceSteps(observation.system, EventExplainer(observation))
+        if self._searched(observation, few, FEW):
+            self.decided_by = DEFINITION
+            return
+        self.red, small = first_red(observation)
+        self._fit(None if self.red else small)
+        steps = self._steps(observation)
+        if self.red is None:
+            self._searched(observation, steps)
+        else:
+            goal = self.red.number, self.red.window.at
+            self._searched(observation, steps, FEW + PER_LINE * observation.lines, goal)
+
+    def _fit(self, small: RunFault | None) -> None:
+        """Begins again in a larger system, if a process alone needs more room than was guessed."""
+        if small is not None and self._enlarged < MOST_ENLARGED and self.opened.fit(small):
+            self._enlarged += 1
+            raise _Enlarged
+
+    def _searched(
+        self,
+        observation: Observation,
+        steps: Steps[Any],
+        most: int | None = None,
+        goal: tuple[int, int] | None = None,
+    ) -> bool:
+        """Searches by ``steps`` for at most ``most`` nodes; returns whether that decides."""
+        search: Search[Any] = Search(steps, observation, self._tell, self._often, goal)
+        self.search, self.found, self._shown = search, search.found, steps.shown
+        return search.run(most)
+
+    def _require_engine(self) -> None:
+        if self.engine not in (DEFAULT, DEFINITION):
+            message = f"the {self.engine} engine does not support logs"
+            hint = f"try --engine {DEFAULT} or --engine {DEFINITION}"
+            raise SpecError((Diagnostic("E007", message, hint=hint),))
+
     def _steps(self, observation: Observation) -> Steps[Any]:
         explainer = EventExplainer(observation)
         if self.engine == DEFINITION:
             return ReferenceSteps(observation.system, explainer)
-        if self.engine != DEFAULT:
-            message = f"the {self.engine} engine does not support logs"
-            hint = f"try --engine {DEFAULT} or --engine {DEFINITION}"
-            raise SpecError((Diagnostic("E007", message, hint=hint),))
         from checker.conform.native_steps import NativeSteps
 
         try:
@@ -280,14 +388,14 @@ class _Conforming:
     def _made(
         self, observation: Observation, word: Word, said: str, run: ReplayedRun | None = None
     ) -> Conformance:
-        made, options = self.opened.made, self.asked.options
+        made = self.opened.made
         header = self.opened.header
         cursors = self.found.furthest[0].cursors if self.found.furthest else observation.start
         return Conformance(
             file=header.file,
             check=header.check,
             parameters=header.parameters,
-            engine=self.engine,
+            engine=self.decided_by,
             word=word,
             sentence=said,
             logs=self.log.files,
@@ -306,12 +414,11 @@ class _Conforming:
             steps=self.found.steps,
             seconds=time.monotonic() - self.started,
             stopped=self.stopped,
-            world=world_line(
-                load_check(self.asked.spec, self.asked.check, options.settings), made.sizes
-            ),
+            world=world_line(self.whole, made.sizes),
             notes=tuple(self.notes),
             omitted=self.omitted,
             trace=_trace(run),
+            windows=self.windows,
         )
 
 
@@ -324,14 +431,14 @@ def _explained(timeline: Timeline, cursor: int) -> int:
 
 
 def logged_in(
-    timelines: Sequence[Timeline], mapping: NameMapping, sizes: Sizes
+    timelines: Sequence[Timeline], mapping: LogMapping, sizes: Sizes
 ) -> tuple[frozenset[Logged], ...]:
     """Returns for each process which events its log has: the crashes and recoveries; the names that
     occur in a log of its role; and all events of the kinds that occur there, unless the mapping
     lists what is logged.  Processes of a role run the same code, so what one of them logs is missed
     in the log of another.
 
-    Raises :class:`SpecError` (E076) where the mapping names no kind of event.
+    Raises :class:`SpecError` (E097) where the mapping names no kind of event.
     """
     crashes = {Logged(MARKS["crash"]), Logged(MARKS["recover"])}
     listed = None if mapping.logged is None else {_logged(text) for text in mapping.logged}
@@ -355,7 +462,7 @@ def _logged(text: str) -> Logged:
     kind, _, name = text.partition(" ")
     if kind not in MARKS:
         message = f"`{text}` is not a kind of event: write one of {', '.join(MARKS)}, and a name"
-        raise SpecError((Diagnostic("E076", message),))
+        raise SpecError((Diagnostic("E097", message),))
     return Logged(MARKS[kind], name.strip())
 
 

@@ -3,13 +3,12 @@ variables after it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
 
-from checker.conform.mapping import NameMapping
 from checker.conform.patterns import (
     ANYTHING,
     Exactly,
@@ -22,6 +21,7 @@ from checker.conform.patterns import (
 )
 from checker.conform.read_log import Log, Row
 from checker.diagnostics import Diagnostic, SpecError
+from checker.logs.mapping import LogMapping
 from checker.model import types as t
 from checker.model.build import author_of
 from checker.model.ir import STOPS, Mark, MarkInfo, MarkKind, TransitionSystem, VariableKind
@@ -113,19 +113,18 @@ def passed_marks(system: TransitionSystem) -> list[int]:
 class Resolver:
     """Resolves rows by a system and a mapping."""
 
-    def __init__(self, system: TransitionSystem, mapping: NameMapping) -> None:
+    def __init__(self, system: TransitionSystem, mapping: LogMapping) -> None:
         self.system, self.mapping = system, mapping
         self._processes = {name: rank for rank, name in enumerate(system.processes)}
         self._of_kind: dict[MarkKind, list[int]] = {}
         self._known: dict[int, Line] = {}
         for number in passed_marks(system):
             self._of_kind.setdefault(system.marks[number].kind, []).append(number)
-        self._variables = {
-            variable.title or variable.name: number
-            for number, variable in enumerate(system.variables)
-            if variable.kind in (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
-            and not variable.name.startswith("@")
-        }
+        self._variables: dict[str, list[int]] = {}
+        for number, variable in enumerate(system.variables):
+            kinds = (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
+            if variable.kind in kinds and not variable.name.startswith("@"):
+                self._variables.setdefault(variable.title or variable.name, []).append(number)
 
     def timelines(self, log: Log) -> tuple[Timeline, ...]:
         """Returns what ``log`` says of each process, in the order of the system's.
@@ -194,7 +193,7 @@ class Resolver:
         said = row.data.get("message", row.data.get("name"))
         if not isinstance(said, str):
             raise NoValue("this line has no `message`")
-        name = self.mapping.messages.get(said, said)
+        name = self.mapping.value("message", said)
         found: list[EventPattern] = []
         known: dict[str, None] = {}
         for mark in self._of_kind.get(kind, []):
@@ -235,7 +234,7 @@ class Resolver:
 
     def _operator(self, row: Row, kind: MarkKind) -> tuple[str, tuple[EventPattern, ...]]:
         said = str(row.data.get("name", row.kind if row.kind in ("broadcast", "deliver") else ""))
-        name = self.mapping.names.get(said, said)
+        name = self.mapping.value("name", said)
         marks = self._of_kind.get(kind, [])
         named = [mark for mark in marks if self.system.marks[mark].text == name]
         if not named:
@@ -274,28 +273,42 @@ class Resolver:
         if not isinstance(given, Mapping):
             raise NoValue("`state` must be an object that maps names of variables to values")
         for said, data in given.items():
-            name = self.mapping.variables.get(str(said), str(said))
+            name = str(self.mapping.value("variable", said))
             if name not in self._variables:
                 raise NoValue(_nearest("variable", name, list(self._variables)))
-            number = self._variables[name]
+            number, keys = self._variable_of(row.process, name)
             type_ = self.system.variables[number].type
-            if self.system.variables[number].kind is VariableKind.SHARED:
+            if not keys:
                 yield number, parse(type_, data, self._rename)
                 continue
             assert isinstance(type_, t.MapT)
             own = parse(type_.value, data, self._rename)
-            keys = list(t.universe(type_.key))
             rank = self._processes[row.process]
-            if rank not in keys:
-                raise NoValue(f"{row.process} has no variable `{name}`")
             yield number, Parts(tuple(own if key == rank else ANYTHING for key in keys))
+
+    def _variable_of(self, process: str, name: str) -> tuple[int, list[t.Value]]:
+        """Returns the number of the variable ``name`` of a process, several roles may have one, and
+        the keys of its map; none where it is shared."""
+        for number in self._variables[name]:
+            variable = self.system.variables[number]
+            if variable.kind is VariableKind.SHARED:
+                return number, []
+            assert isinstance(variable.type, t.MapT)
+            keys = list(t.universe(variable.type.key))
+            if self._processes[process] in keys:
+                return number, keys
+        raise NoValue(f"{process} has no variable `{name}`")
 
     def _self(self, row: Row) -> Pattern:
         return Exactly(self._processes[row.process])
 
-    @property
-    def _rename(self) -> Callable[[str], str]:
-        return self.mapping.value
+    def _rename(self, text: str) -> str:
+        """Returns what a text of the log is in the spec: a process, a message or any other
+        value."""
+        for column in ("value", "process", "message"):
+            if text in self.mapping.values.get(column, {}):
+                return str(self.mapping.value(column, text))
+        return text
 
     def _wrong(self, row: Row, message: str) -> SpecError:
         return SpecError((Diagnostic("E074", message, row.place),))

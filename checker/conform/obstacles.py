@@ -56,7 +56,7 @@ def words_of(system: TransitionSystem, line: Line, *, as_step: bool = False) -> 
     who, kind, name = line.row.process, line.logged.kind, line.logged.name
     pattern = line.patterns[0]
     types = system.marks[pattern.mark].types
-    given = [_shown(type_, arg) for type_, arg in zip(types, pattern.args, strict=True)]
+    given = [shown(type_, arg) for type_, arg in zip(types, pattern.args, strict=True)]
     match kind:
         case MarkKind.RECEIVE:
             sender = "" if given[1] == "_" else f" from {given[1]}"
@@ -90,16 +90,16 @@ def _message(shown: str, name: str) -> str:
     return shown if shown != "_" else name
 
 
-def _shown(type_: t.Type, pattern: Pattern) -> str:
+def shown(type_: t.Type, pattern: Pattern) -> str:
     """Returns what a pattern says of a value; what it leaves free is ``_``."""
     if isinstance(pattern, Exactly):
         return show(type_, pattern.value)
     if isinstance(pattern, Parts) and isinstance(type_, t.TupleT):
-        return f"({', '.join(map(_shown, type_.items, pattern.parts))})"
+        return f"({', '.join(map(shown, type_.items, pattern.parts))})"
     if isinstance(pattern, OneCase) and isinstance(type_, t.VariantT):
         case = type_.cases[pattern.case]
         inner = [
-            _shown(kind, part) for (_, kind), part in zip(case.fields, pattern.fields, strict=True)
+            shown(kind, part) for (_, kind), part in zip(case.fields, pattern.fields, strict=True)
         ]
         return f"{case.name}({', '.join(inner)})" if inner else case.name
     return "_"
@@ -270,7 +270,7 @@ class _Place:
                 if isinstance(pattern, Parts) and isinstance(type_, t.MapT):
                     place = list(t.universe(type_.key)).index(rank)
                     value, pattern, type_ = value[place], pattern.parts[place], type_.value
-                logged = _shown(type_, pattern) if is_exact(pattern) else "something else"
+                logged = shown(type_, pattern) if is_exact(pattern) else "something else"
                 said.append(
                     f"{name} would be {show(type_, value)} after it, and the log says {logged}"
                 )

@@ -1,4 +1,4 @@
-"""Reads logs: JSON objects, in one file or several, into the rows of each process.
+"""Reads logs: JSON objects or lines of text, in one file or several, into the rows of each process.
 
 Only positions order rows, and only those of one process; files may be merged or apart.
 """
@@ -9,16 +9,17 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
 
-from checker.conform.mapping import NameMapping
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.diagnostics.english import count
 from checker.logs.content import Unreadable, read
+from checker.logs.entries import Entries, Matched, is_otlp, stem_of
+from checker.logs.mapping import OBJECTS, LogMapping
 from checker.logs.objects import Cut, parse, texts
+from checker.logs.paths import ABSENT, LINE, ROW, Entry, used_names
 from checker.record.kinds import GAP, KINDS
 
 SAID = frozenset(
@@ -26,6 +27,12 @@ SAID = frozenset(
     " fields receivers to from lost".split()
 )
 """The fields of a line that say something, besides its position and its time."""
+
+FIELDS = ("pos", *sorted(SAID))
+"""The fields of a line that are read."""
+
+RESOLVED = ("message", "name")
+"""The columns whose values are renamed where a line is resolved by a system."""
 
 BEYOND = 1 << 63
 """Positions are smaller than this."""
@@ -61,6 +68,7 @@ class Log(Struct):
 
     ``read``: lines that were read; ``ignored``: those that the mapping passes over; ``gaps``: the
     places where something is missing, in words.  ``run``: its name, where the lines say one.
+    ``skipped``: what is to be said of lines of its files that are no rows.
     """
 
     files: tuple[str, ...]
@@ -69,9 +77,10 @@ class Log(Struct):
     read: int = 0
     ignored: int = 0
     gaps: list[str] = field(default_factory=list)
+    skipped: tuple[str, ...] = ()
 
 
-def read_log(paths: Iterable[str], mapping: NameMapping) -> Log:
+def read_log(paths: Iterable[str], mapping: LogMapping) -> Log:
     """Reads the files ``paths`` as the log of one run; raises what :func:`read_logs` does, and
     :class:`SpecError` (E073) where they are of several."""
     first, *others = read_logs(paths, mapping)
@@ -81,19 +90,20 @@ def read_log(paths: Iterable[str], mapping: NameMapping) -> Log:
     return first
 
 
-def read_logs(paths: Iterable[str], mapping: NameMapping) -> tuple[Log, ...]:
+def read_logs(paths: Iterable[str], mapping: LogMapping) -> tuple[Log, ...]:
     """Reads the files ``paths`` together: the log of each run of which there is a line, in the
     order of their first lines, or an empty one.
 
     Raises :class:`SpecError`: E077 a line that can't be read, E071 one without process or position,
     E072 a process that goes back, E073 two logs of one process in a run, or lines that name no run
-    beside some that do, E075 a file that can't be read.
+    beside some that do, E075 a file that can't be read, E098 one of text in which no line is a row.
     """
     files = tuple(paths)
     logs: dict[str, Log] = {}
     begun: dict[tuple[str, str], str] = {}
+    reader = _Reader(mapping)
     for path in files:
-        for row in _rows(path, mapping):
+        for row in reader.rows(path):
             run = row.run
             log = logs.get(run)
             if log is None:
@@ -117,9 +127,10 @@ def read_logs(paths: Iterable[str], mapping: NameMapping) -> tuple[Log, ...]:
         raise _wrong("E073", message, first.place, "write `run` in all lines, or in none")
     for log in logs.values():
         log.rows = {p: [row for row in rows if row.kind] for p, rows in log.rows.items()}
+        log.skipped = tuple(reader.skipped)
     if len(logs) > 1:
         return tuple(logs.values())
-    (log,) = logs.values() or (Log(files),)
+    (log,) = logs.values() or (Log(files, skipped=tuple(reader.skipped)),)
     log.files = files
     return (log,)
 
@@ -143,10 +154,29 @@ def _append(log: Log, row: Row) -> None:
     rows.append(row)
 
 
-def _rows(path: str, mapping: NameMapping) -> Iterator[Row]:
-    last: Row | None = None
-    templates = Templates(mapping)
-    try:
+class _Reader:
+    """Reads files; ``skipped``: what is to be said of lines of text that are no rows."""
+
+    def __init__(self, mapping: LogMapping) -> None:
+        self.mapping = mapping
+        self.skipped: list[str] = []
+        self._numbers: dict[str, int] | None = None
+        if mapping.special("pos") in (ROW, LINE):
+            self._numbers = {}
+
+    def rows(self, path: str) -> Iterator[Row]:
+        """Yields the rows of a file."""
+        try:
+            if self.mapping.lines is not None:
+                yield from self._of_text(path, self.mapping.lines)
+            else:
+                yield from self._of_objects(path)
+        except Unreadable as problem:
+            raise _unreadable(path, problem) from None
+
+    def _of_objects(self, path: str) -> Iterator[Row]:
+        last: Row | None = None
+        templates, entries = Templates(self.mapping), Entries(self.mapping, stem_of(path))
         for number, text, whole in texts(read(path)):
             known = templates.row(path, number, text)
             if known is not None:
@@ -160,19 +190,69 @@ def _rows(path: str, mapping: NameMapping) -> Iterator[Row]:
                     raise
                 yield _half(path, number, text, last)
                 return
-            last = templates.shared(_row(path, number, data, mapping))
-            templates.note(text, data, last)
+            is_span = is_otlp(data)
+            for entry in entries.of(data, number):
+                last = templates.shared(self._row(path, entry, own=not is_span))
+                yield last
+            if last is not None and not is_span:
+                templates.note(text, data, last)
+
+    def _of_text(self, path: str, pattern: re.Pattern[str]) -> Iterator[Row]:
+        matched, entries = Matched(path, pattern), Entries(self.mapping, stem_of(path))
+        last: Row | None = None
+        for number, groups in matched.rows(read(path)):
+            last = self._row(path, entries.one(_meant(groups), number), own=True)
             yield last
-    except Unreadable as problem:
-        raise _unreadable(path, problem) from None
+        if matched.cut:
+            yield _half(path, matched.cut, "", last)
+        for warning in matched.warnings(entries.number):
+            if warning.code != "E085":
+                where = f"{path}:{warning.span.line}" if warning.span else path
+                self.skipped.append(f"{where}: {warning.message} [{warning.code}]")
+
+    def _row(self, path: str, entry: Entry, *, own: bool) -> Row:
+        """Returns the row that an entry is; ``own``: columns may have our names in it."""
+        named = self._named(entry, own)
+        if self._numbers is not None and named.get("process") not in (None, ""):
+            of = f"{named.get('run')} {named['process']}"
+            named["pos"] = self._numbers[of] = self._numbers.get(of, 0) + 1
+        return _row(path, entry, named, self.mapping)
+
+    def _named(self, entry: Entry, own: bool) -> dict[str, Any]:
+        """Returns the fields of a line by our names."""
+        mapping = self.mapping
+        if not mapping.columns:
+            return dict(entry.row) if own else {}
+        names = FIELDS if own else [name for name in mapping.columns if name in FIELDS]
+        found = {name: mapping.written(name, entry) for name in names}
+        found = {name: value for name, value in found.items() if value is not ABSENT}
+        for name in mapping.columns:
+            whole, _, part = name.partition(".")
+            value = mapping.written(name, entry) if whole in OBJECTS and part else ABSENT
+            if value is not ABSENT:
+                given = found.get(whole)
+                found[whole] = {**(given if isinstance(given, dict) else {}), part: value}
+        return found
+
+
+def _meant(groups: Mapping[str, str]) -> dict[str, Any]:
+    """Returns what the parts of a line of text are: positions are numbers, and what is JSON is
+    read."""
+    found: dict[str, Any] = dict(groups)
+    for name, text in groups.items():
+        if re.fullmatch(r"-?(0|[1-9]\d{0,18})|\[.*\]|\{.*\}", text, re.ASCII):
+            try:
+                found[name] = json.loads(text)
+            except (ValueError, RecursionError):
+                continue
+    return found
 
 
 def _half(path: str, number: int, text: str, last: Row | None) -> Row:
     """Returns the gap that a last line that is cut short leaves: in the log of the process of the
     line before it, or of that which the file is named after."""
     if last is None:
-        name = Path(path).name.partition(".")[0]
-        return Row(path, number, name, 1, GAP, {"lost": text})
+        return Row(path, number, stem_of(path), 1, GAP, {"lost": text})
     return Row(path, number, last.process, last.pos + 1, GAP, {"lost": text, "run": last.run})
 
 
@@ -192,14 +272,24 @@ class Templates:
     here, lines are parsed, but share what they say.
     """
 
-    def __init__(self, mapping: NameMapping) -> None:
-        self._names = {name: name for name in ("pos", "ts") if name not in mapping.fields}
-        self._names |= {
-            name: ours for name, ours in mapping.fields.items() if ours in ("pos", "ts")
+    def __init__(self, mapping: LogMapping) -> None:
+        others = {
+            name
+            for column, paths in mapping.columns.items()
+            if column not in ("pos", "ts")
+            for name in used_names(paths)
         }
-        names = "|".join(map(re.escape, self._names))
+        names = {ours: mapping.theirs(ours) for ours in ("pos", "ts")}
+        self._names = {
+            theirs[0]: ours
+            for ours, theirs in names.items()
+            if len(theirs) == 1 and theirs[0] not in others
+        }
+        if not mapping.is_flat or "pos" not in self._names.values():
+            self._names = {}
+        known = "|".join(map(re.escape, self._names))
         self._numbers = re.compile(
-            rf'"({names})"[ \t]*:[ \t]*(-?(?:0|[1-9]\d{{0,18}})(?:\.\d+)?|"[^"\\\x00-\x1f]*")',
+            rf'"({known})"[ \t]*:[ \t]*(-?(?:0|[1-9]\d{{0,18}})(?:\.\d+)?|"[^"\\\x00-\x1f]*")',
             re.ASCII,
         )
         self._known: dict[tuple[str, ...], Row] = {}
@@ -242,27 +332,35 @@ def _numbers(parts: list[str]) -> Iterable[tuple[str, str]]:
     return zip(parts[1::3], parts[2::3], strict=True)
 
 
-def _row(path: str, number: int, data: dict[str, Any], mapping: NameMapping) -> Row:
-    place = Span(path, number, 1, number, 2)
-    named = {mapping.fields.get(name, name): value for name, value in data.items()}
+def _row(path: str, entry: Entry, named: Mapping[str, Any], mapping: LogMapping) -> Row:
+    place = Span(path, entry.line, 1, entry.line, 2)
     for needed in ("process", "pos", "kind"):
         if named.get(needed) in (None, ""):
-            near = get_close_matches(needed, [n for n in data if n not in ("process", "pos")], 1)
-            hint = f"did you mean `{near[0]}`? rename it in [fields] of a mapping" if near else ""
-            raise _wrong("E071", f"this line has no `{needed}`", place, hint)
+            raise _wrong("E071", f"this line has no `{needed}`", place, _lacking(needed, entry))
     if type(named["pos"]) is not int:
         raise _wrong("E071", f"`{named['pos']}` is not a position: it must be a number", place)
     if abs(named["pos"]) >= BEYOND:
         raise _wrong("E071", "this position is too large: the limit is 2^63 - 1", place)
-    kind = mapping.kinds.get(str(named["kind"]), str(named["kind"]))
+    kind = str(mapping.value("kind", named["kind"]))
     if kind not in KINDS and kind not in mapping.ignored:
         near = get_close_matches(kind, KINDS, 1)
         hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(KINDS)}"
         raise _wrong("E077", f"unknown kind of line `{kind}`", place, hint)
-    process = str(named["process"])
-    process = mapping.processes.get(process, process)
-    said = {name: value for name, value in named.items() if name in SAID}
-    return Row(path, number, process, named["pos"], kind, said)
+    process = str(mapping.value("process", named["process"]))
+    said = {
+        name: value if name in RESOLVED else mapping.value(name, value)
+        for name, value in named.items()
+        if name in SAID
+    }
+    return Row(path, entry.line, process, named["pos"], kind, said)
+
+
+def _lacking(needed: str, entry: Entry) -> str:
+    """Returns what can be done about a column that a line lacks."""
+    if len(entry.scope) > 1:
+        return "name its path in [columns] of a mapping (docs/logs.md)"
+    near = get_close_matches(needed, [n for n in entry.row if n not in ("process", "pos")], 1)
+    return f"did you mean `{near[0]}`? rename it in [columns] of a mapping" if near else ""
 
 
 def _wrong(code: str, message: str, place: Span | None = None, hint: str = "") -> SpecError:

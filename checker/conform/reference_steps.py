@@ -12,6 +12,37 @@ from checker.model.evaluate import RunFault
 from checker.model.interpreter import Event, State, Transition
 from checker.model.ir import TransitionSystem
 
+MOST_KEPT = 5_000
+"""The largest number of states whose transitions are kept."""
+
+
+class Transitions:
+    """The transitions of the states of a system, kept for the next log that reaches them."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self.system = system
+        self._known: dict[State, list[Transition]] = {}
+
+    def of(self, state: State) -> list[Transition]:
+        """Returns the transitions of ``state``, runtime errors included."""
+        found = self._known.get(state)
+        if found is None:
+            if len(self._known) >= MOST_KEPT:
+                self._known.clear()
+            found = self._known[state] = list(interpreter.successors(self.system, state))
+        return found
+
+
+_kept: list[Transitions] = []
+"""The transitions of the system that was searched last."""
+
+
+def transitions_of(system: TransitionSystem) -> Transitions:
+    """Returns the transitions of ``system``, those that are known already included."""
+    if not _kept or _kept[0].system is not system:
+        _kept[:] = [Transitions(system)]
+    return _kept[0]
+
 
 class Outgrown(Exception):
     """A step needs more room than was guessed; ``fault`` names the capacity."""
@@ -31,6 +62,7 @@ class ReferenceSteps:
 
     def __init__(self, system: TransitionSystem, explainer: EventExplainer) -> None:
         self.system, self.explainer = system, explainer
+        self._transitions = transitions_of(system)
 
     def starts(self) -> list[State]:
         """Returns the initial states; may raise ``RunFault``."""
@@ -46,7 +78,7 @@ class ReferenceSteps:
     def transitions(self, state: State, cursors: Cursors) -> list[tuple[Way[State], Transition]]:
         """Returns the same with the transitions, each way once."""
         found: dict[tuple[State, Cursors], tuple[Way[State], Transition]] = {}
-        for transition in interpreter.successors(self.system, state):
+        for transition in self._transitions.of(state):
             if transition.successor is None:
                 if transition.fault is not None and transition.fault.grows is not None:
                     raise Outgrown(transition.fault)

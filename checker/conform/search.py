@@ -77,11 +77,12 @@ class Found(Struct, Generic[S]):
     """What a search has found.
 
     ``complete``: all lines are explained, by the way to the first of ``furthest``: the nodes that
-    explain most lines, at most ``KEPT``.  ``nodes`` and ``steps``: how many were visited, and
-    looked at.
+    explain most lines, at most ``KEPT``.  ``reached``: the goal of the search is, by the way to
+    the first of these.  ``nodes`` and ``steps``: how many were visited, and looked at.
     """
 
     complete: bool = False
+    reached: bool = False
     furthest: list[Node[S]] = field(default_factory=list)
     nodes: int = 0
     steps: int = 0
@@ -102,27 +103,30 @@ class Search(Generic[S]):
         observation: Observation,
         tell: Callable[[Found[S]], None],
         often: int = OFTEN,
+        goal: tuple[int, int] | None = None,
     ) -> None:
+        """``goal``: a log and a cursor in it, if the search ends where that is reached."""
         self.steps, self.observation, self.tell = steps, observation, tell
-        self.often, self._lines = often, observation.lines
+        self.often, self.goal, self._lines = often, goal, observation.lines
         self.found: Found[S] = Found()
         self._seen: set[tuple[S, Cursors]] = set()
 
-    def run(self) -> Found[S]:
-        """Searches to the end, and returns what was found; raises what ``tell`` does, and leaves
-        what was found so far in ``found``."""
+    def run(self, most: int | None = None) -> bool:
+        """Searches to the end, or until ``most`` nodes were visited, and returns whether it came to
+        the end; raises what ``tell`` does.  Leaves what was found so far in ``found``."""
         for state in self.steps.starts():
-            if self._from(Node(state, self.observation.start, 0)):
+            if self._from(Node(state, self.observation.start, 0), most):
                 break
-        return self.found
+        return self.found.complete or most is None or self.found.nodes < most
 
-    def _from(self, start: Node[S]) -> bool:
-        """Searches from an initial state; returns whether all lines could be explained."""
+    def _from(self, start: Node[S], most: int | None) -> bool:
+        """Searches from an initial state; returns whether nothing is left to be searched."""
         path: list[tuple[Node[S], Iterator[Way[S]]]] = []
         new: Node[S] | None = start
         while True:
             if new is not None and self._is_new(new):
-                if self.found.complete:
+                found = self.found
+                if found.complete or found.reached or found.nodes == most:
                     return True
                 path.append((new, self._in_order(new)))
             if not path:
@@ -148,6 +152,8 @@ class Search(Generic[S]):
         elif node.explained == found.explained and len(found.furthest) < KEPT:
             found.furthest.append(node)
         found.complete = node.explained == self._lines
+        if self.goal is not None and node.cursors[self.goal[0]] == self.goal[1]:
+            found.reached, found.furthest = True, [node]
         if found.nodes % self.often == 0:
             self.tell(found)
         return True

@@ -9,7 +9,8 @@ from msgspec import Struct, field
 
 from checker.results.answer import Reduced, Restart, Weight
 from checker.results.conformance import FORMAT as CONFORMANCE_FORMAT
-from checker.results.conformance import Conformance, Obstacle
+from checker.results.conformance import Conformance
+from checker.results.conformance_lines import Obstacle
 from checker.results.events import Event
 from checker.results.judgement import FORMAT as JUDGEMENT_FORMAT
 from checker.results.judgement import Judgement
@@ -22,6 +23,7 @@ from checker.results.valence import FORMAT as VALENCE_FORMAT
 from checker.results.valence import Start, Valence
 from checker.results.verdict import PropertyVerdict, Report
 from checker.results.walks import WalkSummary
+from checker.results.windows import HandlerScore, WindowScore
 from checker.words.events import sentence
 from checker.words.steps import headline
 
@@ -99,7 +101,10 @@ FORMS: Mapping[type, Form] = {
         keys={"word": "verdict"},
         digits={"seconds": 6},
         derived=("lines", "explained", "exit_code"),
+        optional={"windows": "windows"},
     ),
+    WindowScore: Form(derived=("exit_code",)),
+    HandlerScore: Form(derived=("red",)),
     Judgement: Form(
         constants={"format": JUDGEMENT_FORMAT, "kind": JUDGEMENT_KIND},
         keys={"word": "verdict", "format": "notation"},

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from checker.graphs import cycles, route
-from checker.histories.list_append import REALTIME, RW, WR, WW, Graph
+from checker.histories.dependencies import REALTIME, RW, WR, WW, Graph
 from checker.polling import poll
 
 G0, G1C, SINGLE, NONADJACENT, ITEM = "G0", "G1c", "G-single", "G-nonadjacent", "G2-item"
@@ -71,25 +71,6 @@ def _core(graph: Graph, kinds: int) -> list[int]:
                 if not degree[after]:
                     todo.append(after)
     return [node for node, number in enumerate(degree) if number]
-
-
-def snapshot_order(graph: Graph) -> list[int]:
-    """Returns the transactions in an order in which they may commit under snapshot isolation, where
-    no cycle forbids that: one that extends dependencies, and these followed by an
-    anti-dependency."""
-    whole = dict(enumerate(graph))
-    degree = [0] * (2 * len(graph))
-    for place in range(len(degree)):
-        for after in _doubled_after(whole, place, WW | WR):
-            degree[after] += 1
-    todo = [place for place, number in enumerate(degree) if not number]
-    for place in todo:  # the list grows while it is read
-        poll()
-        for after in _doubled_after(whole, place, WW | WR):
-            degree[after] -= 1
-            if not degree[after]:
-                todo.append(after)
-    return [place // 2 for place in todo if place % 2 == 0]
 
 
 def _worst(graph: Graph, component: set[int], kinds: int) -> list[Edge]:

@@ -106,53 +106,119 @@ def forms(text: str) -> Iterator[tuple[int, Any]]:
         raise Cut("the file ends within this form", (stack[0] if stack else outer).line)  # type: ignore[union-attr]
 
 
-_SPECIAL = re.compile(r'["#;\\()\x00]|null')
+_SPECIALS = ('"', "#", ";", "\\", "(", ")", "\x00", "null")
+"""What a line does not have from which JSON is made."""
 _KEYWORD = re.compile(r":([^\s,()\[\]{}]+)")
+_ENDED = re.compile(r":[^\s,()\[\]{}]+[],}]")
 _SEPARATORS = (
     ("\t", " "), (",", " "), ("  ", " "), ("  ", " "), (" ", ","),
     (",nil,", ",null,"), (",nil,", ",null,"), (",nil]", ",null]"), (",nil}", ",null}"),
     ("[,", "["), (",]", "]"), ("{,", "{"), (",}", "}"),
 )  # fmt: skip
-_BRACKETS = (("{", '{"":['), ("}", "]}"))
-"""What makes JSON of plain EDN, besides keywords: maps become objects whose only value is the list
-of their items.  A text for which this is not enough is no JSON after it."""
+"""What makes JSON of EDN, besides keywords."""
 SAMPLE = 1 << 14
 """Characters at the beginning of a text that have its frequent keywords."""
+BLOCK = 1 << 20
+"""Characters that are made JSON at once."""
+
+Maps = list[dict[Any, Any] | None]
+"""The maps of a text, one on each line; ``None``: an empty line."""
 
 
-def plain_maps(text: str) -> list[tuple[int, dict[Any, Any]]] | None:
-    """Returns what :func:`forms` yields for a text of maps, one on each line, without strings,
-    comments, tags, sets and maps inside; ``None`` for any other text.  It is much faster."""
-    bare = text.strip()
-    if bare[:1] in ("[", "(") and bare[1:2] == "{" and bare[-1] == _CLOSING[bare[0]]:
-        first, last = text.index(bare[0]), text.rindex(bare[-1])
-        text = f"{text[:first]} {text[first + 1 : last]}"
-    if _SPECIAL.search(text):
+def plain_maps(text: str) -> Iterator[tuple[int, Any]] | None:
+    """Returns what :func:`forms` yields, much faster, for a text of maps, one on each line, perhaps
+    in a vector or list; ``None`` for a text that begins otherwise."""
+    begin, end, bracket = 0, len(text), ""
+    bare = text[:SAMPLE].lstrip()
+    if bare[:1] in ("[", "(") and bare[1:2] == "{" and text.rstrip()[-1] == _CLOSING[bare[0]]:
+        bracket = bare[0]
+        begin, end = text.index(bracket) + 1, text.rindex(_CLOSING[bracket])
+    first = text.rfind("\n", begin, begin + SAMPLE)
+    if _maps(text[begin : end if first < 0 else first]) is None:
         return None
+    return _blocks(text, begin, end, bracket)
+
+
+def _blocks(text: str, begin: int, end: int, bracket: str) -> Iterator[tuple[int, Any]]:
+    line, at = 1 + text.count("\n", 0, begin), begin
+    while at < end:
+        poll()
+        stop = text.find("\n", min(at + BLOCK, end), end) + 1 or end
+        found = _maps(text[at:stop])
+        if found is None:
+            yield from _from_line(line, f"{bracket}{text[at:]}")
+            return
+        yield from ((line + n, row) for n, row in enumerate(found) if row is not None)
+        line, at = line + text.count("\n", at, stop), stop
+
+
+def _from_line(line: int, text: str) -> Iterator[tuple[int, Any]]:
+    """Yields the forms of ``text``, which begins on ``line``."""
+    try:
+        for number, form in forms(text):
+            yield line - 1 + number, form
+    except (Unreadable, Cut) as problem:
+        raise type(problem)(problem.why, line - 1 + problem.line) from None
+
+
+def _maps(text: str) -> Maps | None:
+    """Returns the map on each line of ``text``; ``None`` where there is another form."""
+    plain = _as_json(text).split("\n")
+    first = next((line for line in plain if line.strip(",\r")), "")
+    try:
+        if not any(each in text for each in _SPECIALS):
+            found = _with_keys_of(first, plain)
+            if found is not None:
+                return found
+        pairs = zip(plain, text.split("\n"), strict=True)
+        return [_map(line.strip(",\r"), original) for line, original in pairs]
+    except (ValueError, TypeError, KeyError, RecursionError, Unreadable, Cut):
+        return None
+
+
+def _as_json(text: str) -> str:
+    """Returns ``text`` as JSON, but with a comma in place of the colon of a key."""
     for written, meant in _SEPARATORS:
         text = text.replace(written, meant)
-    for word in set(_KEYWORD.findall(text, 0, SAMPLE)):
-        for end in ",]}":
-            text = text.replace(f":{word}{end}", f'"{word}"{end}')
-    text = _KEYWORD.sub(r'"\1"', text)
-    for written, meant in _BRACKETS:
-        text = text.replace(written, meant)
-    found = []
+    for word in set(_ENDED.findall(text, 0, SAMPLE)):
+        text = text.replace(word, f'"{word[1:-1]}"{word[-1]}')
+    return _KEYWORD.sub(r'"\1"', text)
+
+
+def _with_keys_of(first: str, plain: list[str]) -> Maps | None:
+    """Returns the maps on these lines, where all keys are those of the first one."""
+    text = "\n".join(plain)
+    for key in _items(first.strip(",\r"))[::2]:
+        text = text.replace(f'"{key}",', f'"{key}":')
     try:
-        for line, row in enumerate(text.split("\n"), start=1):
-            poll()
-            whole = row.strip(",\r")
-            if whole.count("{") > 1:
-                return None
-            if whole:
-                found.append((line, _map(_decode(whole))))
-    except (ValueError, TypeError, KeyError, RecursionError):
+        found = [_decode(line) if line else None for line in _stripped(text)]
+    except ValueError:
         return None
+    return found if text.count('":') == sum(map(len, filter(None, found))) else None
+
+
+def _stripped(text: str) -> Iterator[str]:
+    return (line.strip(",\r") for line in text.split("\n"))
+
+
+def _items(line: str) -> list[Any]:
+    """Returns the keys and values of a map; raises ``ValueError`` for any other form."""
+    if line[:1] != "{" or line[-1] != "}" or line.count("{") > 1:
+        raise ValueError("not a map")
+    found: list[Any] = _decode(f"[{line[1:-1]}]")
     return found
 
 
-def _map(found: dict[str, Any]) -> dict[Any, Any]:
-    items = found[""]
+def _map(line: str, original: str) -> dict[Any, Any] | None:
+    """Returns the map that ``line`` is, as JSON, and ``original``, as EDN."""
+    if line.count("{") > 1 or any(each in original for each in _SPECIALS):
+        found = [form for _, form in forms(original)]
+        if len(found) > 1 or not all(isinstance(form, dict) for form in found):
+            raise ValueError("not a map")
+        return found[0] if found else None
+    if not line:
+        return None
+    items = _items(line)
     made = dict(zip(items[::2], items[1::2], strict=True))
     if 2 * len(made) != len(items):
         raise ValueError("a key twice")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from checker.histories.steps import Bound
 
@@ -13,12 +13,14 @@ class Events(Struct, frozen=True):
     """Calls and returns in their order: the operation's number, and whether it is called.
 
     ``lost``: operations that never return, and may have taken effect after their call, or never;
-    ``optional``: those that return, and may have taken effect before, or never.
+    ``optional``: those that return, and may have taken effect before, or never.  ``before``: of
+    an operation, others that precede it though ``order`` does not say so.
     """
 
     order: tuple[tuple[int, bool], ...]
     lost: frozenset[int]
     optional: frozenset[int] = frozenset()
+    before: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     def prefix(self, end: int) -> Events:
         """Returns the events before the position ``end``; what has not returned there is lost."""

@@ -11,15 +11,25 @@ from msgspec import Struct, field
 
 from checker.diagnostics.english import count
 from checker.engines import budgets
-from checker.histories.judging_transactions import LIST_APPEND, judge_transactions
-from checker.histories.linearizability import Part, Refutation, decide, explain, parts_of
-from checker.histories.mapping import HistoryMapping, Initial
+from checker.histories.clocks import Clocks
+from checker.histories.initial import Initial
+from checker.histories.judging_transactions import STRICT, TRANSACTIONS, judge_transactions
+from checker.histories.linearizability import (
+    Part,
+    Refutation,
+    as_recorded,
+    decide,
+    explain,
+    parts_of,
+    reordered,
+)
 from checker.histories.objects import Found, find_object
 from checker.histories.pairing import Operation, Shape, indeterminate, operations_of, with_keys
 from checker.histories.reading import History, read_history
 from checker.histories.rows import FAIL
 from checker.histories.steps import bind
 from checker.histories.wording import refutation_of, undecided
+from checker.logs.mapping import NO_MAPPING, LogMapping
 from checker.records import replace
 from checker.results.answer import stop_reason
 from checker.results.judgement import Judgement
@@ -31,14 +41,17 @@ LINEARIZABLE = "linearizable"
 
 class Request(Struct, frozen=True):
     """What is asked: ``name`` of the object; ``model``: ``linearizable``, or that of transactions;
-    ``shape`` and ``mapping``: how values become arguments; ``initial``: operations before the
-    history."""
+    ``shape`` and ``mapping``: how values become arguments; ``clock_error``: of the clocks of hosts,
+    in nanoseconds, if it is known; ``initial``: operations before the history; ``assumed``: of
+    transactions, what is not asked."""
 
     name: str
     model: str = LINEARIZABLE
     shape: Shape = field(default_factory=Shape)
-    mapping: HistoryMapping = field(default_factory=HistoryMapping)
+    mapping: LogMapping = NO_MAPPING
+    clock_error: int | None = None
     initial: tuple[Initial, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 class Judge(Struct, frozen=True):
@@ -62,33 +75,56 @@ class Judge(Struct, frozen=True):
         report = Judgement(file, self.request.name, self.request.model, Word.UNKNOWN, "")
         try:
             with budgets.raising_when_exhausted():
-                history = read_history(file, self.request.mapping.columns)
+                history = read_history(file, self.request.mapping)
                 operations, report = self._read(history, report)
+                clocks = Clocks(tuple(history.hosts), self.request.clock_error)
+                report = replace(report, notes=clocks.notes(operations))
         except KeyboardInterrupt as problem:
             why = stop_reason(problem)
             return replace(report, sentence=f"not read to its end: {why}", stopped=why,
                            seconds=time.monotonic() - began)  # fmt: skip
         if self.found is None:
-            report = judge_transactions(operations, self.request.model, report)
+            report = self._judged_transactions(operations, report, clocks)
         else:
-            report = self._judged(self.found, operations, report)
+            report = self._judged(self.found, operations, report, clocks)
         return replace(report, seconds=time.monotonic() - began)
 
     def _read(self, history: History, report: Judgement) -> tuple[list[Operation], Judgement]:
         made = operations_of(history, self.request.mapping.ignored)
-        cut = () if history.cut is None else (problem_of(history.cut),)
+        warnings = tuple(map(problem_of, history.warnings))
         ignored = history.skipped + made.ignored
-        rows = len(history.rows) + history.skipped
+        whole = {row.call for row in history.rows} if history.hosts else history.rows
+        rows = len(whole) + history.skipped
         failed = sum(
             one.outcome == FAIL and one.f not in self.request.shape.fail_means_false
             for one in made.found
         )
         return made.found, replace(
-            report, format=history.format, rows=rows, ignored=ignored, warnings=cut, failed=failed,
-            operations=len(made.found) - failed, indeterminate=indeterminate(made.found),
+            report, format=history.format, rows=rows, ignored=ignored, warnings=warnings,
+            failed=failed, operations=len(made.found) - failed,
+            indeterminate=indeterminate(made.found),
         )  # fmt: skip
 
-    def _judged(self, found: Found, operations: list[Operation], report: Judgement) -> Judgement:
+    def _judged_transactions(
+        self, operations: list[Operation], report: Judgement, clocks: Clocks
+    ) -> Judgement:
+        """Judges transactions; where they have several clocks and real time matters, first in the
+        order of all times: what holds in it holds in any that is less sure."""
+        model, assumed = self.request.model, self.request.assumed
+        found = judge_transactions(operations, model, report, assumed)
+        is_timed = model == STRICT or bool(assumed)
+        if not (clocks.are_several and is_timed and found.word is Word.VIOLATED):
+            return found
+        clocks.put_in_sure_order(operations)
+        found = judge_transactions(operations, model, report, assumed)
+        if found.word is not Word.HOLDS:
+            return found
+        why = "it depends on the order of operations that the clocks do not order"
+        return replace(found, word=Word.UNKNOWN, sentence=f"{model}? {why}")
+
+    def _judged(
+        self, found: Found, operations: list[Operation], report: Judgement, clocks: Clocks
+    ) -> Judgement:
         shape, parts = self.request.shape, list[Part]()
         refuted: Part | None = None
         try:
@@ -98,6 +134,12 @@ class Judge(Struct, frozen=True):
                 bound = bind(found, operations, shape)
                 parts += parts_of(found, bound, shape.by_key, self.request.initial)
                 refuted = decide(parts)
+                if refuted is not None and clocks.are_several:
+                    parts = [
+                        part if part.verdict else reordered(part, clocks.sure(part.bound))
+                        for part in parts
+                    ]
+                    refuted = decide([part for part in parts if not part.verdict])
         except KeyboardInterrupt as problem:
             why = stop_reason(problem)
             refuted = next((part for part in parts if part.verdict is False), None)
@@ -122,8 +164,15 @@ def _no_collection() -> Iterator[None]:
 
 
 def judge_of(request: Request) -> Judge:
-    """Returns what judges histories; raises :class:`SpecError` as :func:`find_object` does."""
-    return Judge(request, None if request.name == LIST_APPEND else find_object(request.name))
+    """Returns what judges histories; raises :class:`SpecError` as :func:`find_object` does, and
+    E097 where the mapping names an operation that the object does not have."""
+    if request.name in TRANSACTIONS:
+        return Judge(request, None)
+    found = find_object(request.name)
+    what = f"an operation of {found.name}"
+    request.mapping.require_known("f", found.operations, what)
+    request.mapping.require_results(found.operations, what)
+    return Judge(request, found)
 
 
 def _violated(part: Part, parts: Sequence[Part], report: Judgement) -> Judgement:
@@ -131,9 +180,11 @@ def _violated(part: Part, parts: Sequence[Part], report: Judgement) -> Judgement
     notes: tuple[str, ...] = ()
     try:
         with budgets.raising_when_exhausted(late=True):
-            found = explain(part)
+            found = explain(as_recorded(part))
+        if part.events.before:
+            notes = ("the operations are shown in the order of their times as recorded",)
     except KeyboardInterrupt as problem:
-        notes = (f"the operations that show it were not found: {stop_reason(problem)}",)
+        notes += (f"the operations that show it were not found: {stop_reason(problem)}",)
     others = sum(each.verdict is None for each in parts)
     if others:
         notes += (f"{count(others, 'other key')} not decided: one violation decides the history",)
@@ -142,7 +193,7 @@ def _violated(part: Part, parts: Sequence[Part], report: Judgement) -> Judgement
         word=Word.VIOLATED,
         sentence=f"not linearizable as {report.object}",
         refutation=None if found is None else refutation_of(found, report.file),
-        notes=notes,
+        notes=report.notes + notes,
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from checker.engines import budgets
+from checker.histories import list_append, rw_register
 from checker.histories.cycles import (
     G0,
     G1C,
@@ -15,9 +16,8 @@ from checker.histories.cycles import (
     SINGLE,
     Edge,
     anomalous_cycles,
-    snapshot_order,
 )
-from checker.histories.list_append import (
+from checker.histories.dependencies import (
     KINDS,
     MOST_PAIRS,
     REALTIME,
@@ -28,30 +28,39 @@ from checker.histories.list_append import (
     Graph,
     Observed,
     add_realtime,
-    dependencies,
-    evidence,
-    observe,
 )
 from checker.histories.pairing import Operation
-from checker.histories.transactions import Transaction, name_of, transactions_of
+from checker.histories.schedules import without_order
+from checker.histories.transactions import (
+    LISTS,
+    REGISTERS,
+    Transaction,
+    name_of,
+    transactions_of,
+)
 from checker.histories.wording import recorded
 from checker.records import replace
 from checker.results.answer import stop_reason
 from checker.results.judgement import Anomaly, Dependency, Judgement, Recorded
 from checker.results.verdict import Word
 
-LIST_APPEND = "ListAppend"
-"""The name of what transactions of appends and reads are judged as."""
+LIST_APPEND, RW_REGISTER = "ListAppend", "RwRegister"
+TRANSACTIONS = (LIST_APPEND, RW_REGISTER)
+"""The names of what transactions are judged as."""
+LINEARIZABLE_KEYS = "linearizable-keys"
+"""The assumption that each register alone is linearizable."""
 
-_NEVER = ("incompatible-order", "duplicate-elements", "unwritten-read")
+NO_ORDER = "no-order"
+_NEVER = ("incompatible-order", "duplicate-elements", "unwritten-read", "cyclic-versions")
 _COMMITTED = (*_NEVER, "G1a", "G1b", G0, G1C)
-_SNAPSHOT = (*_COMMITTED, "internal", SINGLE, NONADJACENT)
+_SNAPSHOT = (*_COMMITTED, "internal", "lost-update", SINGLE, NONADJACENT, NO_ORDER)
 _SERIALIZABLE = (*_SNAPSHOT, ITEM)
+COMMITTED = "read-committed"
 STRICT = "strict-serializable"
 SNAPSHOT = "snapshot-isolation"
 SERIALIZABLE = "serializable"
 MODELS: Mapping[str, tuple[str, ...]] = {
-    "read-committed": _COMMITTED,
+    COMMITTED: _COMMITTED,
     SNAPSHOT: _SNAPSHOT,
     SERIALIZABLE: _SERIALIZABLE,
     STRICT: (*_SERIALIZABLE, *(f"{name}-realtime" for name in SEVERITY)),
@@ -59,69 +68,88 @@ MODELS: Mapping[str, tuple[str, ...]] = {
 """The anomalies that each consistency model forbids."""
 
 SENTENCES = {
-    G0: "appends of transactions come one after the other in a cycle",
-    G1C: "transactions read and overwrite one another's appends in a cycle",
+    G0: "writes of transactions come one after the other in a cycle",
+    G1C: "transactions read and overwrite one another's writes in a cycle",
     SINGLE: "a transaction both sees and misses what another one did",
     NONADJACENT: "a cycle in which no two misses are adjacent",
-    ITEM: "transactions miss one another's appends in a cycle",
+    ITEM: "transactions miss one another's writes in a cycle",
 }
 """What each anomaly is, in words."""
 
 
-def judge_transactions(operations: Sequence[Operation], model: str, report: Judgement) -> Judgement:
+def judge_transactions(
+    operations: Sequence[Operation], model: str, report: Judgement, assumed: Sequence[str] = ()
+) -> Judgement:
     """Returns the report on the transactions that ``operations`` are.
 
-    Raises :class:`SpecError` (E095) for what is no transaction of list-append.
+    Raises :class:`SpecError`: E095 for what is no such transaction, E102 for a value that is
+    written twice.
     """
     found: list[Anomaly] = []
     reads, stopped, unknown = 0, None, ""
     try:
         with budgets.raising_when_exhausted():
-            transactions = transactions_of(operations)
-            seen = observe(transactions)
+            seen = _observed(operations, report.object, assumed)
             reads = seen.reads
             found += _of_findings(seen.findings, operations)
-            graph, is_complete = dependencies(seen)
+            graph, is_complete = seen.dependencies()
             if not is_complete:
                 unknown = f"more than {MOST_PAIRS:,} reads lack an append that no read has"
             found += _of_cycles(anomalous_cycles(graph, WW | WR | RW), seen, operations)
             if model == STRICT:
-                add_realtime(graph, transactions)
+                add_realtime(graph, seen.transactions)
                 every = anomalous_cycles(graph, WW | WR | RW | REALTIME)
                 timed = (each for each in every if each[0].endswith("-realtime"))
                 found += _of_cycles(timed, seen, operations)
-            if model == SNAPSHOT:
-                unknown = _unordered(found, graph, seen)
+            keys = _on_which_it_depends(found, model, seen)
+            if keys:
+                anomaly, unknown = _unordered(keys, graph, model, seen, operations)
+                found += anomaly
     except KeyboardInterrupt as problem:
         stopped = stop_reason(problem)
     forbidden = tuple(each for each in found if each.name in MODELS[model])
     allowed = tuple(each.name for each in found if each.name not in MODELS[model])
-    report = replace(report, anomalies=forbidden, allowed=allowed, stopped=stopped)
+    notes = (*report.notes, *(f"assumed: {each}" for each in assumed))
+    report = replace(report, anomalies=forbidden, allowed=allowed, stopped=stopped, notes=notes)
     return _verdict(report, model, reads, unknown)
 
 
-def _unordered(found: Sequence[Anomaly], graph: Graph, seen: Observed) -> str:
-    """Returns why snapshot isolation is unknown; empty where it is not.
+def _observed(operations: Sequence[Operation], name: str, assumed: Sequence[str]) -> Observed:
+    if name == LIST_APPEND:
+        return list_append.observe(transactions_of(operations, LISTS))
+    transactions = transactions_of(operations, REGISTERS)
+    return rw_register.observe(transactions, is_linearizable=LINEARIZABLE_KEYS in assumed)
 
-    Two transactions that append to the same key, in an order that no read shows, may not overlap.
-    Where there are cycles that the model allows, some order of such appends must forbid none of
-    them; one is tried.
+
+def _on_which_it_depends(found: Sequence[Anomaly], model: str, seen: Observed) -> list[Any]:
+    """Returns the keys on whose order, which no read shows, the verdict depends; none where it is
+    known.
+
+    Of appends that no read has any order is as good, unless there are cycles that snapshot
+    isolation allows: two transactions that append to the same key may not overlap.
     """
-    several = [key for key, writers in seen.unread.items() if len(writers) > 1]
     names = {each.name for each in found}
-    if not several or ITEM not in names or names & {*MODELS[SNAPSHOT]}:
-        return ""
-    place = {node: at for at, node in enumerate(snapshot_order(graph))}
-    ordered: Graph = [dict(edges) for edges in graph]
-    for key in several:
-        writers = sorted((one.number for one in seen.unread[key]), key=place.__getitem__)
-        for before, after in itertools.pairwise(writers):
-            ordered[before][after] = ordered[before].get(after, 0) | WW
-    again = {name for name, _ in anomalous_cycles(ordered, WW | WR | RW)}
-    if not again & {*MODELS[SNAPSHOT]}:
-        return ""
-    keys = ", ".join(map(name_of, several[:5])) + (", …" if len(several) > 5 else "")
-    return f"no read shows the order of the last appends to {keys}, on which it depends"
+    if names & {*MODELS[model]} or model == COMMITTED:
+        return []
+    if isinstance(seen, list_append.Lists) and (model != SNAPSHOT or ITEM not in names):
+        return []
+    return seen.unordered()
+
+
+def _unordered(
+    keys: Sequence[Any], graph: Graph, model: str, seen: Observed, operations: Sequence[Operation]
+) -> tuple[list[Anomaly], str]:
+    """Returns what is wrong, whatever the order of the writes to ``keys``; or why that is not
+    known."""
+    some = without_order(seen, graph, snapshots=model == SNAPSHOT)
+    named = ", ".join(map(name_of, keys[:5])) + (", …" if len(keys) > 5 else "")
+    if some is None:
+        return [], f"no read shows the order of all writes to {named}, on which it depends"
+    if not some:
+        return [], ""
+    what = {SNAPSHOT: "order of starts and commits", STRICT: "serial order in real time"}
+    sentence = f"no {what.get(model, 'serial order')} of these explains what they read"
+    return [Anomaly(NO_ORDER, sentence, tuple(_recorded(one, operations) for one in some))], ""
 
 
 def _verdict(report: Judgement, model: str, reads: int, unknown: str) -> Judgement:
@@ -181,7 +209,7 @@ def _of_cycle(
                 places[before],
                 places[after],
                 KINDS[kind],
-                evidence(seen, all_of[before], all_of[after], kind),
+                seen.evidence(all_of[before], all_of[after], kind),
             )
             for before, after, kind in cycle
         ),

@@ -16,11 +16,13 @@ from typing import Any
 from msgspec import Struct
 
 from checker.histories.events import Events, events_of
+from checker.histories.initial import Initial
 from checker.histories.just_in_time import Configurations, JustInTime
-from checker.histories.mapping import Initial
-from checker.histories.objects import Executed, Found
+from checker.histories.objects import Executed, Found, Machines
 from checker.histories.rows import MISSING
+from checker.histories.shrinking import smallest
 from checker.histories.steps import Bound, Steps, execute
+from checker.histories.unseen import without_unseen
 from checker.histories.wing_gong_lowe import WingGongLowe
 from checker.properties.consistency.sequential_object import TooSmall
 from checker.records import replace
@@ -34,11 +36,12 @@ SHRINKING = 200_000
 
 
 class Turns:
-    """Both searches of one history, by turns.  ``jit`` may be at a later place than the verdict
-    shows."""
+    """Both searches of one history, by turns; only the second one knows what else precedes an
+    operation (``events.before``).  ``jit`` may be at a later place than the verdict shows."""
 
     def __init__(self, steps: Steps, events: Events) -> None:
         self.jit, self.wgl = JustInTime(steps, events), WingGongLowe(steps, events)
+        self._both = not events.before
 
     @property
     def verdict(self) -> bool | None:
@@ -52,7 +55,8 @@ class Turns:
 
     def advance(self, work: int) -> bool | None:
         """Gives each search ``work`` more, and returns the verdict."""
-        self.jit.advance(work)
+        if self._both:
+            self.jit.advance(work)
         if self.jit.verdict is None:
             self.wgl.advance(work)
         return self.verdict
@@ -65,6 +69,7 @@ class Part(Struct):
     bound: list[Bound]
     executed: Executed
     steps: Steps
+    events: Events
     turns: Turns
     verdict: bool | None = None
 
@@ -98,13 +103,21 @@ def parts_of(
     groups: dict[Any, list[Bound]] = {}
     for one in bound:
         groups.setdefault(one.recorded.key if by_key else MISSING, []).append(one)
-    return [_part(found, key, group, initial) for key, group in groups.items()]
+    machines = Machines(found)
+    return [_part(machines, key, group, initial) for key, group in groups.items()]
 
 
-def _part(found: Found, key: Any, bound: list[Bound], initial: Sequence[Initial]) -> Part:
-    executed = execute(found, bound, initial)
+def _part(machines: Machines, key: Any, bound: list[Bound], initial: Sequence[Initial]) -> Part:
+    bound = without_unseen(machines.found, bound)
+    executed = execute(machines, bound, initial)
     steps = _steps(executed, bound, initial)
-    return Part(key, bound, executed, steps, Turns(steps, events_of(bound)))
+    events = events_of(bound)
+    return Part(key, bound, executed, steps, events, Turns(steps, events))
+
+
+def reordered(part: Part, events: Events) -> Part:
+    """Returns ``part``, not decided yet, with its operations ordered by ``events`` alone."""
+    return replace(part, events=events, turns=Turns(part.steps, events), verdict=None)
 
 
 def _steps(executed: Executed, bound: list[Bound], initial: Sequence[Initial]) -> Steps:
@@ -145,10 +158,21 @@ def _growing(part: Part, ask: Callable[[Part], Any]) -> Any:
         except TooSmall as small:
             part.executed.grow(small.name)
             part.steps = _steps(part.executed, part.bound, part.steps.initial)
-            part.turns = Turns(part.steps, events_of(part.bound))
+            part.turns = Turns(part.steps, part.events)
 
 
 # ---- why a part is refuted ----------------------------------------------------------------------
+
+
+def as_recorded(part: Part) -> Part:
+    """Returns a refuted part in the order of its rows, in which it is refuted all the more."""
+    if not part.events.before:
+        return part
+    found = reordered(part, events_of(part.bound))
+    work = FIRST
+    while _growing(found, partial(_advance, work)) is None:
+        work *= 2
+    return found
 
 
 def explain(part: Part) -> Refutation:
@@ -163,7 +187,7 @@ def explain(part: Part) -> Refutation:
 
 
 def _explained(part: Part) -> Refutation:
-    whole = events_of(part.bound)
+    whole = part.events
     prefix = _smallest_prefix(part, whole)
     steps = _steps_of(part, prefix)
     shrunk = _Shrinking(steps, prefix)
@@ -240,20 +264,8 @@ class _Shrinking:
     def minimal(self) -> list[int]:
         """Returns the operations that are kept: none of them can be left out alone, unless that
         takes too long to decide."""
-        kept = list(self.called)
-        size = max(1, len(kept) // 2)
-        while True:
-            at = 0
-            while at < len(kept) and self._work < SHRINKING:
-                some = {each for each in kept[at : at + size] if each != self.last}
-                rest = [each for each in kept if each not in some]
-                if some and self._is_refuted(rest):
-                    kept = rest
-                else:
-                    at += size
-            if size == 1:
-                return kept
-            size //= 2
+        goes_on = lambda: self._work < SHRINKING  # noqa: E731
+        return smallest(self.called, self._is_refuted, goes_on, self.last)
 
     def _is_refuted(self, kept: list[int]) -> bool:
         search = JustInTime(self._steps, self.events(kept))

@@ -13,52 +13,67 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import field
 
+from checker.histories.dependencies import (
+    MOST_PAIRS,
+    REALTIME,
+    RW,
+    WR,
+    WW,
+    Effects,
+    Finding,
+    Graph,
+    Observed,
+    add,
+    in_time,
+)
 from checker.histories.rows import shown
 from checker.histories.transactions import APPEND, READ, Transaction, name_of
 from checker.polling import poll
 
-WW, WR, RW, REALTIME = 1, 2, 4, 8
-KINDS = {WW: "ww", WR: "wr", RW: "rw", REALTIME: "realtime"}
-"""Kinds of dependencies, as bits of the edges of a graph."""
-MOST_PAIRS = 2_000_000
-"""The largest number of dependencies of reads on appends that no read has."""
 
+class Lists(Observed):
+    """What the reads of lists say.
 
-class Finding(Struct):
-    """An anomaly that is no cycle: its name, what is wrong, and the transactions that show it."""
-
-    name: str
-    sentence: str
-    transactions: tuple[Transaction, ...]
-
-
-class Observed(Struct):
-    """What the reads of all committed transactions say.
-
-    ``writers``: for each key the transaction that appends each value; ``orders``: the longest read
-    of each key; ``longest``: who read it; ``unread``: the transactions with an append to the key
-    that no read has, and that took effect: they are committed, or another append of them was read;
-    ``findings``: what is wrong already; ``reads``: their number.
+    ``orders``: the longest read of each key; ``longest``: who read it; ``unread``: the transactions
+    with an append to the key that no read has, and that took effect.
     """
 
-    transactions: Sequence[Transaction]
-    writers: dict[Any, dict[Any, Transaction]] = field(default_factory=dict)
     orders: dict[Any, tuple[Any, ...]] = field(default_factory=dict)
     longest: dict[Any, Transaction] = field(default_factory=dict)
     unread: dict[Any, list[Transaction]] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-    reads: int = 0
 
     def order(self, key: Any) -> tuple[Any, ...]:
         """Returns the values of a key in the order of their appends, as far as they were read."""
         return self.orders.get(key, ())
 
+    def dependencies(self) -> tuple[Graph, bool]:
+        """See :class:`Observed`."""
+        return dependencies(self)
 
-def observe(transactions: Sequence[Transaction]) -> Observed:
+    def evidence(self, before: Transaction, after: Transaction, kind: int) -> str:
+        """See :class:`Observed`."""
+        return evidence(self, before, after, kind)
+
+    def unordered(self) -> list[Any]:
+        """See :class:`Observed`: those with several appends that no read has."""
+        return [key for key, writers in self.unread.items() if len(writers) > 1]
+
+    def effects_of(self, one: Transaction) -> Effects:
+        """See :class:`Observed`."""
+        found = Effects({}, {})
+        for key, outside in _reads(one) if one.is_committed else ():
+            found.reads.setdefault(key, outside[-1] if outside else None)
+        for kind, key, value in one.steps:
+            if kind == APPEND:
+                found.writes[key] = value
+        return found
+
+
+def observe(transactions: Sequence[Transaction]) -> Lists:
     """Returns what the reads of ``transactions`` say."""
-    seen = Observed(transactions)
+    seen = Lists(transactions)
     for one in transactions:
         poll()
         for kind, key, value in one.steps:
@@ -74,19 +89,15 @@ def observe(transactions: Sequence[Transaction]) -> Observed:
         poll()
         if one.is_committed:
             seen.findings += _of_transaction(seen, one)
-    read = {
-        writers[value].number
-        for key, writers in seen.writers.items()
-        for value in seen.order(key)
-        if value in writers and not writers[value].is_aborted
+    seen.was_read = {
+        writer.number
+        for key, order in seen.orders.items()
+        for value in order
+        if (writer := seen.writer(key, value)) is not None
     }
     for key, writers in seen.writers.items():
         values = frozenset(seen.order(key))
-        left = (
-            t
-            for value, t in writers.items()
-            if value not in values and (t.is_committed or t.number in read)
-        )
+        left = (t for value, t in writers.items() if value not in values and seen.took_effect(t))
         unread = {one.number: one for one in left}
         if unread:
             seen.unread[key] = [*unread.values()]
@@ -97,7 +108,7 @@ def observe(transactions: Sequence[Transaction]) -> Observed:
 
 
 def _of_values(
-    seen: Observed, one: Transaction, key: Any, value: tuple[Any, ...]
+    seen: Lists, one: Transaction, key: Any, value: tuple[Any, ...]
 ) -> Iterator[Finding]:
     """Yields what is wrong with the values that were read, whatever their order."""
     writers = seen.writers.get(key, {})
@@ -114,7 +125,7 @@ def _of_values(
             yield Finding("G1a", said, (writer, one))
 
 
-def _of_transaction(seen: Observed, one: Transaction) -> Iterator[Finding]:
+def _of_transaction(seen: Lists, one: Transaction) -> Iterator[Finding]:
     expected: dict[Any, tuple[Any, ...]] = {}
     own: dict[Any, tuple[Any, ...]] = {}
     for kind, key, value in one.steps:
@@ -131,6 +142,9 @@ def _of_transaction(seen: Observed, one: Transaction) -> Iterator[Finding]:
         elif before is None and _outside(value, mine) is None:
             said = f"{name_of(key)} is {shown(value)}, without its own {shown(mine)}"
             yield Finding("internal", f"in one transaction {said}", (one,))
+        elif before is None and _is_early(one, key, value, mine):
+            said = f"{name_of(key)} is {shown(value)}, before it appends that"
+            yield Finding("internal", f"in one transaction {said}", (one,))
         expected[key] = value
         if seen.order(key)[: len(value)] != value:
             said = f"{name_of(key)} was read as {shown(value)} and as {shown(seen.order(key))}"
@@ -139,9 +153,13 @@ def _of_transaction(seen: Observed, one: Transaction) -> Iterator[Finding]:
         yield from _of_last(seen, one, key, _outside(value, mine) or ())
 
 
-def _of_last(
-    seen: Observed, one: Transaction, key: Any, value: tuple[Any, ...]
-) -> Iterator[Finding]:
+def _is_early(one: Transaction, key: Any, value: tuple[Any, ...], mine: tuple[Any, ...]) -> bool:
+    """Returns whether a read has an append of the same transaction that comes after it."""
+    appended = (v for kind, k, v in one.steps if kind == APPEND and k == key and v not in mine)
+    return any(each in value for each in appended)
+
+
+def _of_last(seen: Lists, one: Transaction, key: Any, value: tuple[Any, ...]) -> Iterator[Finding]:
     """Yields an intermediate read: its last value is not the last one that its writer appends."""
     writer = seen.writers.get(key, {}).get(value[-1]) if value else None
     if writer is None or writer is one:
@@ -161,11 +179,8 @@ def _outside(value: tuple[Any, ...], mine: tuple[Any, ...]) -> tuple[Any, ...] |
 
 # ---- dependencies -------------------------------------------------------------------------------
 
-Graph = list[dict[int, int]]
-"""For each transaction those that come after it, with the kinds of the dependencies."""
 
-
-def dependencies(seen: Observed) -> tuple[Graph, bool]:
+def dependencies(seen: Lists) -> tuple[Graph, bool]:
     """Returns the dependencies that follow from the reads: ``ww`` between neighbours in the order
     of a key, ``wr`` from the writer of a version to its readers, ``rw`` from these to the writer of
     the next one; and whether they are all, or too many."""
@@ -178,10 +193,10 @@ def dependencies(seen: Observed) -> tuple[Graph, bool]:
             if writer is None or writer.is_aborted:
                 continue
             if before is not None:
-                _add(graph, before, writer.number, WW)
+                add(graph, before, writer.number, WW)
             before = writer.number
         for one in seen.unread.get(key, ()) if before is not None else ():
-            _add(graph, before or 0, one.number, WW)
+            add(graph, before or 0, one.number, WW)
     left = MOST_PAIRS
     for one in seen.transactions:
         poll()
@@ -190,7 +205,7 @@ def dependencies(seen: Observed) -> tuple[Graph, bool]:
     return graph, left > 0
 
 
-def _of_its_reads(graph: Graph, seen: Observed, one: Transaction, most: int) -> int:
+def _of_its_reads(graph: Graph, seen: Lists, one: Transaction, most: int) -> int:
     """Adds the dependencies that follow from the reads of ``one``; returns how many of them are on
     appends that no read has, of which there are not more than ``most``."""
     own: dict[Any, tuple[Any, ...]] = {}
@@ -206,57 +221,27 @@ def _of_its_reads(graph: Graph, seen: Observed, one: Transaction, most: int) -> 
         writers = seen.writers.get(key, {})
         writer = writers.get(outside[-1]) if outside else None
         if writer is not None and not writer.is_aborted:
-            _add(graph, writer.number, one.number, WR)
+            add(graph, writer.number, one.number, WR)
         if len(outside) < len(order):
             following = writers.get(order[len(outside)])
             if following is not None and not following.is_aborted:
-                _add(graph, one.number, following.number, RW)
+                add(graph, one.number, following.number, RW)
             continue
         unread = seen.unread.get(key, ())
         pairs += len(unread)
         if pairs <= most:
             for each in unread:
-                _add(graph, one.number, each.number, RW)
+                add(graph, one.number, each.number, RW)
     return pairs
-
-
-def _add(graph: Graph, before: int, after: int, kind: int) -> None:
-    if before != after:
-        edges = graph[before]
-        edges[after] = edges.get(after, 0) | kind
-
-
-def add_realtime(graph: Graph, transactions: Sequence[Transaction]) -> None:
-    """Adds that a transaction comes before all that were called after its return: an edge from each
-    of those after whose return no other one was called and has returned."""
-    events = []
-    for one in transactions:
-        if not one.is_aborted:
-            events.append((one.recorded.called, True, one))
-            if one.is_committed:
-                events.append((one.recorded.returned or 0, False, one))
-    events.sort(key=lambda event: event[0])
-    frontier: list[Transaction] = []
-    for _, is_call, one in events:
-        poll()
-        if is_call:
-            for each in frontier:
-                _add(graph, each.number, one.number, REALTIME)
-        else:
-            called = one.recorded.called
-            frontier = [f for f in frontier if (f.recorded.returned or 0) > called]
-            frontier.append(one)
 
 
 # ---- evidence -----------------------------------------------------------------------------------
 
 
-def evidence(seen: Observed, before: Transaction, after: Transaction, kind: int) -> str:
+def evidence(seen: Lists, before: Transaction, after: Transaction, kind: int) -> str:
     """Returns why ``before`` precedes ``after``, by a dependency of ``kind``."""
     if kind == REALTIME:
-        call, answer = after.recorded.call, before.recorded.answer
-        assert answer is not None
-        return f"it returned on line {answer.line}, before the call on line {call.line}"
+        return in_time(before, after)
     if kind == WR:
         return next(_read_from(seen, before, after))
     if kind == WW:
@@ -264,14 +249,14 @@ def evidence(seen: Observed, before: Transaction, after: Transaction, kind: int)
     return next(_missed(seen, before, after))
 
 
-def _read_from(seen: Observed, before: Transaction, after: Transaction) -> Iterator[str]:
+def _read_from(seen: Lists, before: Transaction, after: Transaction) -> Iterator[str]:
     for key, outside in _reads(after):
         if outside and seen.writers.get(key, {}).get(outside[-1]) is before:
             last = shown(outside[-1])
             yield f"it appended {last} to {name_of(key)}, which was read as {shown(outside)}"
 
 
-def _overwritten(seen: Observed, before: Transaction, after: Transaction) -> Iterator[str]:
+def _overwritten(seen: Lists, before: Transaction, after: Transaction) -> Iterator[str]:
     for kind, key, value in after.steps:
         if kind != APPEND:
             continue
@@ -285,7 +270,7 @@ def _overwritten(seen: Observed, before: Transaction, after: Transaction) -> Ite
             yield f"{said} {shown(value)} after it (read on line {line})"
 
 
-def _missed(seen: Observed, before: Transaction, after: Transaction) -> Iterator[str]:
+def _missed(seen: Lists, before: Transaction, after: Transaction) -> Iterator[str]:
     appended = {(key, value) for kind, key, value in after.steps if kind == APPEND}
     for key, outside in _reads(before):
         order = seen.order(key)

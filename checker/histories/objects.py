@@ -7,7 +7,7 @@ caller from variables: so an operation means here what it means in a check.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -137,45 +137,53 @@ class _Capacities(dict[str, int]):
         return super().get(name, max(guess, self.lengths if long else self.numbers))
 
 
-class Executed:
-    """An object that is executed.  States are numbered as they are met, from 0 on.
+class Size(Struct, frozen=True):
+    """How large a machine is: ``values``: how many each free name of the object stands for, such as
+    the ``V`` of ``Register<V>``; ``processes``: how many call; ``numbers`` and ``length``: guesses
+    of the largest number and of the length of a sequence."""
 
-    ``values``: the values that each free name of the object stands for, such as the ``V`` of
-    ``Register<V>``; ``processes``: those that call.
-    """
+    values: tuple[tuple[str, int], ...]
+    processes: int
+    numbers: int
+    length: int
+
+
+class Machine:
+    """The transition system of an object.  States are numbered as they are met, from 0 on."""
 
     def __init__(
-        self,
-        found: Found,
-        values: Mapping[str, tuple[Any, ...]],
-        processes: tuple[Any, ...],
-        numbers: int,
-        length: int,
+        self, found: Found, size: Size, capacities: Mapping[str, int] | None = None
     ) -> None:
-        self.found, self.values, self.processes = found, values, processes or (0,)
-        self._index = {name: {v: i for i, v in enumerate(of)} for name, of in values.items()}
-        self._callers = {process: i for i, process in enumerate(self.processes)}
+        self._found, self._size = found, size
         types = {
-            name: typed.Enum(name, _labels(of) or (_some(name),)) for name, of in values.items()
+            name: typed.Enum(name, tuple(f"{name} {n}" for n in range(many)) or (_some(name),))
+            for name, many in size.values
         }
         self.of = object_with(found.decl, types, found.around)
         self.operators, self.results = operators_of(self.of), results_of(self.of)
-        self._capacities = _Capacities()
-        self._capacities.numbers, self._capacities.lengths = numbers, min(length + 8, LONGEST)
+        self._capacities = _Capacities(capacities or {})
+        self._capacities.numbers = size.numbers
+        self._capacities.lengths = min(size.length + 8, LONGEST)
         self._build()
+        self.states: list[State] = []
+        self._numbers: dict[State, int] = {}
+        self._outcomes: dict[tuple[Any, ...], tuple[tuple[int, Value], ...]] = {}
+        self._grown: dict[str, Machine] = {}
+        self._start()
 
     def _build(self) -> None:
-        world = _world(tuple(map(shown, self.processes)), self._capacities)
+        processes = tuple(f"process {n}" for n in range(self._size.processes))
+        world = _world(processes, self._capacities)
         made, shell = shell_of(world, self.of, self._capacities)
         caller = ir.Variable(SELF, made.proc, 0, VariableKind.WORLD, SELF)
         inputs, calls = [caller], []
-        self._slots: dict[str, list[int]] = {}
+        self.slots: dict[str, list[int]] = {}
         for number, operator in enumerate(self.operators.values()):
             reads = []
             for name, type_ in operator.fields:
                 own = f"@{operator.name}.{name}"
                 held_type = made.type_of(type_, shell, f"{operator.name}.{name}")
-                self._slots.setdefault(operator.name, []).append(len(inputs))
+                self.slots.setdefault(operator.name, []).append(len(inputs))
                 inputs.append(
                     ir.Variable(own, held_type, default(held_type), VariableKind.WORLD, own)
                 )
@@ -184,9 +192,8 @@ class Executed:
             process = ir.Read(made.proc, SELF)
             calls.append(Call(process, number, operator.name, tuple(reads), operator.name, returns))
         self.system = system_of(made, shell, self.of.name, tuple(calls), tuple(inputs))
-        self._inputs = tuple(inputs)
-        self._blank = [variable.initial for variable in inputs]
-        self._result_types = {
+        self.inputs = tuple(inputs)
+        self.result_types = {
             name: made.type_of(type_, shell, f"{name}.result")
             for name, type_ in self.results.items()
         }
@@ -198,11 +205,7 @@ class Executed:
         }
         self.uses_caller = {name for name, found in names.items() if SELF in found.reads}
         self.reads = {name for name, found in names.items() if not found.assigned - {RESULT}}
-        self.states: list[State] = []
-        self._numbers: dict[State, int] = {}
-        self._outcomes: dict[tuple[int, Invocation], tuple[tuple[int, Any], ...]] = {}
-        self._prepared: dict[Invocation, tuple[Value, ...]] = {}
-        self._start()
+        self.width = len(self.system.variables) - len(self.inputs) - 1
 
     def _start(self) -> None:
         try:
@@ -212,23 +215,33 @@ class Executed:
             if fault is None:
                 raise
             raise TooSmall(fault) from None
-        width = len(self.system.variables) - len(self._inputs) - 1
-        firsts = list(dict.fromkeys(state[:width] for state in starting))
+        firsts = list(dict.fromkeys(state[: self.width] for state in starting))
         if len(firsts) > 1:
             raise _refused(
                 "C210", f"`{self.of.name}` has several initial states", self.of.span, "",
                 "a sequential object has one initial state",
             )  # fmt: skip
-        self._width = width
         self._number(firsts[0])
 
-    def grow(self, name: str) -> None:
-        """Enlarges a guessed capacity, and forgets all states; raises :class:`SpecError` (C210)
-        where that was done too often."""
-        self._capacities[name] = 2 * self._capacities.get(name, 4)
-        if self._capacities[name] > LONGEST << GROWTHS:
-            raise unbounded(self.of)
-        self._build()
+    def grown(self, name: str) -> Machine:
+        """Returns a machine with more of a guessed capacity, the same one each time; raises
+        :class:`SpecError` (C210) where that was done too often."""
+        if name not in self._grown:
+            larger = 2 * self._capacities.get(name, 4)
+            if larger > LONGEST << GROWTHS:
+                raise unbounded(self.of)
+            self._grown[name] = Machine(self._found, self._size, {**self._capacities, name: larger})
+        return self._grown[name]
+
+    def has_capacity(self, numbers: int, length: int) -> bool:
+        """Returns whether its guesses are at least these."""
+        return self._size.numbers >= numbers and self._size.length >= length
+
+    def has_same_steps(self, other: Machine) -> bool:
+        """Returns whether the steps of ``other`` are the same, but for the process that calls."""
+        ours, theirs = self.system, other.system
+        same = ours.actions == theirs.actions and ours.init == theirs.init
+        return same and ours.variables[: self.width] == theirs.variables[: other.width]
 
     def _number(self, state: State) -> int:
         found = self._numbers.get(state)
@@ -237,40 +250,113 @@ class Executed:
             self.states.append(state)
         return found
 
-    def outcomes(self, state: int, one: Invocation) -> tuple[tuple[int, Any], ...]:
-        """Returns the states and results, as a recorder would have them, to which an operation may
-        lead; none: it can't take effect.  Raises :class:`SpecError` (C210) for a run-time error,
-        :class:`TooSmall` where a capacity has to grow."""
-        key = (state, one)
+    def outcomes(
+        self, state: int, name: str, inputs: tuple[Value, ...]
+    ) -> tuple[tuple[int, Value], ...]:
+        """Returns the states and results to which an operation may lead; none: it can't take
+        effect.  Raises :class:`SpecError` (C210) for a run-time error, :class:`TooSmall` where a
+        capacity has to grow."""
+        key = (state, name, inputs)
         found = self._outcomes.get(key)
         if found is None:
-            found = self._outcomes[key] = tuple(self._run(self.states[state], one))
+            found = self._outcomes[key] = tuple(self._run(self.states[state], name, inputs))
         return found
 
-    def _run(self, state: State, one: Invocation) -> list[tuple[int, Any]]:
-        inputs = self._prepared.get(one)
-        if inputs is None:
-            inputs = self._prepared[one] = self.prepared(one)
-        found: dict[tuple[int, Any], None] = {}
-        action = self._actions[one.name]
-        for transition in action_transitions(self.system, action, (*state, None, *inputs)):
+    def _run(self, state: State, name: str, inputs: tuple[Value, ...]) -> dict[Any, None]:
+        found: dict[tuple[int, Value], None] = {}
+        for transition in action_transitions(
+            self.system, self._actions[name], (*state, None, *inputs)
+        ):
             if transition.fault is not None:
                 raise run_error(self.of, transition.fault)
             after = transition.successor
             assert after is not None
-            result: Any = MISSING
-            if one.name in self._result_types:
-                result = self.plain(self._result_types[one.name], held(after[self._width]))
-            found[self._number(after[: self._width]), result] = None
-        return list(found)
+            result = held(after[self.width]) if name in self.result_types else None
+            found[self._number(after[: self.width]), result] = None
+        return found
+
+
+class Machines:
+    """The machines of an object, one for each size: parts of a history share them."""
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        self._made: dict[tuple[Any, ...], Machine] = {}
+
+    @cached_property
+    def _knows_processes(self) -> bool:
+        """Whether it matters how many processes there are."""
+        values = tuple((name.text, 1) for name in self.found.decl.types)
+        one, two = (Machine(self.found, Size(values, many, 3, 8)) for many in (1, 2))
+        return bool(one.uses_caller) or not one.has_same_steps(two)
+
+    def of(self, size: Size) -> Machine:
+        """Returns a machine with ``size``, or more capacity."""
+        many = size.processes if self._knows_processes else 1
+        key = size.values, many
+        numbers, length = _rounded(size.numbers), _rounded(size.length)
+        found = self._made.get(key)
+        if found is None or not found.has_capacity(numbers, length):
+            found = self._made[key] = Machine(self.found, Size(size.values, many, numbers, length))
+        return found
+
+
+def _rounded(number: int) -> int:
+    """Returns the least power of two that is not smaller."""
+    return 1 << (number - 1).bit_length()
+
+
+class Executed:
+    """An object that is executed on recorded values.
+
+    ``values``: those that each free name of the object stands for; ``processes``: those that call.
+    """
+
+    def __init__(
+        self,
+        machines: Machines,
+        values: Mapping[str, tuple[Any, ...]],
+        processes: tuple[Any, ...],
+        numbers: int,
+        length: int,
+    ) -> None:
+        self.values, self.processes = values, processes or (0,)
+        self._index = {name: {v: i for i, v in enumerate(of)} for name, of in values.items()}
+        self._callers = {process: i for i, process in enumerate(self.processes)}
+        many = tuple((name, len(of)) for name, of in values.items())
+        self._use(machines.of(Size(many, len(self.processes), numbers, length)))
+
+    def _use(self, machine: Machine) -> None:
+        self._machine = machine
+        self._blank = [variable.initial for variable in machine.inputs]
+        self.uses_caller, self.reads = machine.uses_caller, machine.reads
+        self._prepared: dict[Invocation, tuple[Value, ...]] = {}
+
+    def grow(self, name: str) -> None:
+        """Enlarges a guessed capacity: numbers of states are others then."""
+        self._use(self._machine.grown(name))
+
+    def outcomes(self, state: int, one: Invocation) -> list[tuple[int, Any]]:
+        """Returns the states and results, as a recorder would have them, to which an operation may
+        lead; see :meth:`Machine.outcomes`."""
+        inputs = self._prepared.get(one)
+        if inputs is None:
+            inputs = self._prepared[one] = self.prepared(one)
+        found = self._machine.outcomes(state, one.name, inputs)
+        if one.name not in self._machine.result_types:
+            return [(after, MISSING) for after, _ in found]
+        type_ = self._machine.result_types[one.name]
+        return [(after, self.plain(type_, result)) for after, result in found]
 
     def prepared(self, one: Invocation) -> tuple[Value, ...]:
         """Returns the values of the variables from which the operation reads its arguments; raises
         :class:`Misfit`, or :class:`TooSmall`."""
         values = list(self._blank)
         values[0] = self._callers.get(one.process, 0)
-        for slot, argument in zip(self._slots.get(one.name, ()), one.arguments, strict=True):
-            values[slot] = self._value(self._inputs[slot].type, argument)
+        for slot, argument in zip(
+            self._machine.slots.get(one.name, ()), one.arguments, strict=True
+        ):
+            values[slot] = self._value(self._machine.inputs[slot].type, argument)
         return tuple(values)
 
     def _value(self, type_: Type, value: Any) -> Value:
@@ -333,7 +419,7 @@ class Executed:
         if recorded is MISSING or result is MISSING:
             return True
         if recorded is None:
-            return result is None or not isinstance(self._result_types[one], OptionT)
+            return result is None or not isinstance(self._machine.result_types[one], OptionT)
         if isinstance(recorded, str) and isinstance(result, tuple):
             return all(isinstance(each, str) for each in result) and "".join(result) == recorded
         if isinstance(recorded, tuple) and isinstance(result, frozenset):
@@ -342,8 +428,9 @@ class Executed:
 
     def described(self, state: int) -> str:
         """Returns a state in words: ``value = 3``."""
-        variables = self.system.variables[: self._width]
-        pairs = zip(variables, self.states[state], strict=True)
+        machine = self._machine
+        variables = machine.system.variables[: machine.width]
+        pairs = zip(variables, machine.states[state], strict=True)
         return ", ".join(f"{v.title} = {shown(self.plain(v.type, value))}" for v, value in pairs)
 
 
@@ -362,10 +449,6 @@ def free_values(type_: typed.Type, value: Any, into: dict[str, dict[Any, None]])
         case typed.Tuple(items) if isinstance(value, tuple) and len(value) == len(items):
             for item, each in zip(items, value, strict=True):
                 free_values(item, each, into)
-
-
-def _labels(values: tuple[Any, ...]) -> tuple[str, ...]:
-    return tuple(map(shown, values))
 
 
 def _world(processes: tuple[str, ...], capacities: Mapping[str, int]) -> World:

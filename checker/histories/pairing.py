@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct, field
 
-from checker.histories.mapping import FAIL_FALSE, NIL_UNKNOWN, OK_TRUE, HistoryMapping
-from checker.histories.reading import ENDED, Arguments, History, Result
-from checker.histories.rows import FAIL, INFO, INVOKE, MISSING, OK, Row, shown, wrong
+from checker.histories.reading import ENDED, History
+from checker.histories.rows import (
+    FAIL,
+    INFO,
+    INVOKE,
+    MISSING,
+    OK,
+    Arguments,
+    Result,
+    Row,
+    shown,
+    wrong,
+)  # fmt: skip
+from checker.logs.mapping import FAIL_FALSE, NIL_UNKNOWN, OK_TRUE, LogMapping
 from checker.polling import poll
 
 NEMESIS = "nemesis"
@@ -47,13 +58,23 @@ class Operation(Struct):
 
     @property
     def value(self) -> Any:
-        """The value of the call."""
-        return self.call.value
+        """The value of the call: of several recorded arguments all."""
+        given = self.arguments
+        if given is None:
+            return self.call.value
+        return given[0] if len(given) == 1 else given
 
     @property
     def result(self) -> Any:
         """The value of the return; :data:`MISSING` where none is recorded."""
-        return MISSING if self.answer is None else self.answer.value
+        found = MISSING if self.answer is None else self.answer.value
+        return found.value if isinstance(found, Result) else found
+
+
+class Numbered(Struct, frozen=True):
+    """What tells a call from other outstanding ones, of its process too."""
+
+    call: Any
 
 
 class Operations(Struct):
@@ -77,18 +98,21 @@ def operations_of(history: History, ignored: Iterable[str] = ()) -> Operations:
     for position, row in enumerate(history.rows):
         poll()
         process = row.process
+        which = process if row.call is None else Numbered(row.call)
         if process == NEMESIS or row.f in leave_out:
             made.ignored += 1
         elif row.kind == ENDED:
-            outstanding.pop(process, None)
+            ended = [each for each, one in outstanding.items() if one.process == process]
+            for each in ended:
+                del outstanding[each]
         elif row.kind == INVOKE:
-            if process in outstanding:
-                raise _called_again(row, outstanding[process])
+            if which in outstanding:
+                raise _called_again(row, outstanding[which])
             operation = Operation(process, row.f, row.key, row, position)
             made.found.append(operation)
-            outstanding[process] = operation
+            outstanding[which] = operation
         else:
-            call = outstanding.pop(process, None)
+            call = outstanding.pop(which, None)
             if call is None:
                 raise _no_call(row)
             _answer(call, row, position)
@@ -139,10 +163,9 @@ class Shape(Struct, frozen=True):
     ok_means_true: frozenset[str] = frozenset(("cas",))
     fail_means_false: frozenset[str] = frozenset()
     nil_is_unknown: frozenset[str] = frozenset()
-    renamed: Mapping[str, str] = field(default_factory=dict)
 
 
-def shape_of(mapping: HistoryMapping, by_key: bool) -> Shape:
+def shape_of(mapping: LogMapping, by_key: bool) -> Shape:
     """Returns how values become arguments and results by a mapping."""
     plain = Shape()
     return Shape(
@@ -150,7 +173,6 @@ def shape_of(mapping: HistoryMapping, by_key: bool) -> Shape:
         plain.ok_means_true | mapping.meaning(OK_TRUE),
         mapping.meaning(FAIL_FALSE),
         mapping.meaning(NIL_UNKNOWN),
-        mapping.operations,
     )
 
 
@@ -188,8 +210,8 @@ def recorded_result(
     if operation.outcome != OK:
         return MISSING
     value = operation.result
-    if isinstance(value, Result):
-        return value.value
+    if operation.answer is not None and isinstance(operation.answer.value, Result):
+        return value
     if returns_bool and not isinstance(value, bool):
         return True if operation.f in shape.ok_means_true else MISSING
     if value is None and operation.f in shape.nil_is_unknown:

@@ -1,4 +1,4 @@
-"""Reads the rows of a history: Jepsen's EDN and printed logs, NDJSON, and our own recorder's."""
+"""Reads the rows of a history: Jepsen's EDN and printed logs, JSON, OTLP, text, our recorder's."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic
 from checker.histories import edn
+from checker.histories.boxes import boxed, hosts_of, in_order
 from checker.histories.rows import (
     FAIL,
     INFO,
@@ -17,16 +18,22 @@ from checker.histories.rows import (
     MISSING,
     OK,
     TYPES,
+    Arguments,
+    Result,
     Row,
     at_line,
     frozen,
     wrong,
 )
 from checker.logs.content import Unreadable, beginning, read
+from checker.logs.entries import Entries, Matched, is_otlp, stem_of
+from checker.logs.mapping import NO_MAPPING, UNITS, LogMapping
 from checker.logs.objects import Cut, decoded, lines, parse, texts
+from checker.logs.paths import ABSENT, Entry, Path, path_of
 from checker.polling import poll
 
-EDN, PRINTED, JSON = "EDN", "Jepsen's printed log", "NDJSON"
+EDN, PRINTED, JSON, TEXT = "EDN", "Jepsen's printed log", "NDJSON", "text"
+OTLP = "OTLP JSON"
 
 _PRINTED = re.compile(r"jepsen\.util\s*[-:]\s*(\S+)\s+:(\w+)\s+:(\S+)\s*(.*)$")
 _MARK = "jepsen.util"
@@ -34,42 +41,86 @@ _HINT = "see the formats in docs/judge.md"
 
 RECORDED = {"request": INVOKE, "indicate": OK}
 """The kinds of lines of the recorder that are rows here."""
+STATUS = {"ok": OK, "fail": FAIL, "maybe": INFO}
+"""What the recorder says of an answer, and the kind of row that it is."""
 ENDED = "crash"
-"""The kind of row after which a process's outstanding operation never returns."""
+"""The kind of row after which a process's outstanding operations never return."""
+ENDING = (ENDED, "start", "recover")
+"""The kinds of lines of the recorder that are such a row."""
+
+
+def _paths(*texts: str) -> tuple[Path, ...]:
+    return tuple(path for path in map(path_of, texts) if path is not None)
+
+
+_CLIENTS = ("service.instance.id", "service.name")
+SPANS = LogMapping(
+    columns={
+        "process": _paths(
+            *("attributes.process", "attributes.thread.name", "attributes.thread.id"),
+            *(f"resource.attributes.{name}" for name in _CLIENTS),
+        ),
+        "f": _paths("name"),
+        "type": _paths("status.code"),
+        "key": _paths("attributes.key"),
+        "value": _paths("attributes.value"),
+        "result": _paths("attributes.result"),
+        "host": _paths("resource.attributes.host.id", "resource.attributes.host.name"),
+        "call_time": _paths("startTimeUnixNano"),
+        "return_time": _paths("endTimeUnixNano"),
+    },
+    values={
+        "type": {"2": INFO, "STATUS_CODE_ERROR": INFO}
+        | dict.fromkeys(("0", "1", "STATUS_CODE_UNSET", "STATUS_CODE_OK"), OK)
+    },
+    unit=UNITS["ns"],
+)
+"""What the spans of OTLP are here, unless a mapping says otherwise: one with an error may have
+taken effect or not."""
 
 
 class History(Struct):
-    """The rows of one file.
+    """The rows of one file, in their order.
 
-    ``columns``: where fields are that have other names; ``skipped``: the number of lines that are
-    no rows of clients; ``cut``: a warning, where the file ends within a row.
+    ``mapping``: where fields are that have other names; ``skipped``: the number of lines that are
+    no rows of clients; ``warnings``: a file that ends within a row, and lines that are no rows.
+    ``hosts``: those whose clocks order the rows, or none.
     """
 
     file: str
     format: str
     rows: list[Row] = field(default_factory=list)
     skipped: int = 0
-    cut: Diagnostic | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[Diagnostic, ...] = ()
+    mapping: LogMapping = NO_MAPPING
+    hosts: list[Any] = field(default_factory=list)
+
+    @property
+    def entries(self) -> Entries:
+        """What finds the rows in objects."""
+        return Entries(self.mapping, stem_of(self.file))
 
 
-def read_history(file: str, columns: Mapping[str, str] | None = None) -> History:
-    """Reads the history in ``file``; ``columns``: the paths of fields that have other names.
+def read_history(file: str, mapping: LogMapping = NO_MAPPING) -> History:
+    """Reads the history in ``file``; ``mapping``: where fields are that have other names.
 
     Raises :class:`SpecError`: E075 where the file can't be read, E093 where it is in no known
-    format, or a row can't be read.
+    format, or a row can't be read, E098 where no line is a row, E099 for a time that is none.
     """
     try:
         content = read(file)
         data = bytes(content[beginning(content) :])
-        found = History(file, _format_of(data), columns=columns or {})
-        rows = {EDN: _edn, PRINTED: _printed, JSON: _json}[found.format]
+        kind = TEXT if mapping.lines is not None else _format_of(data)
+        found = History(file, kind, mapping=mapping)
+        rows = {EDN: _edn, PRINTED: _printed, JSON: _json, TEXT: _text}[found.format]
         _collect(found, rows(found, data))
     except Unreadable as problem:
         if not problem.line:
             raise wrong("E075", f"{file}: {problem.why}", None, problem.hint) from None
         place = at_line(file, problem.line)
         raise wrong("E093", problem.why, place, problem.hint or _HINT) from None
+    found.rows = in_order(found.rows)
+    found.hosts = hosts_of(found.rows)
     return found
 
 
@@ -82,7 +133,8 @@ def _collect(history: History, rows: Iterator[Row]) -> None:
         message = "the file ends within this row"
         hint = "the complete rows before it are judged"
         place = at_line(history.file, problem.line)
-        history.cut = Diagnostic("E085", message, place, hint=hint, severity="warning")
+        cut = Diagnostic("E085", message, place, hint=hint, severity="warning")
+        history.warnings = (*history.warnings, cut)
 
 
 def _format_of(data: bytes) -> str:
@@ -103,15 +155,21 @@ def _format_of(data: bytes) -> str:
 
 def _edn(history: History, data: bytes) -> Iterator[Row]:
     text = _decoded(data)
+    entries = history.entries
     for line, form in edn.plain_maps(text) or edn.forms(text):
-        if isinstance(form, dict):
-            row = _of_map(history, form, line)
+        if isinstance(form, dict) and _is_plain(history, form):
+            yield _plain(history, form, line)
+        elif isinstance(form, dict):
+            for entry in entries.of(form, line):
+                yield from _of_entry(history, entry)
         elif isinstance(form, tuple) and len(form) >= 3:
             process, kind, f, *value = form
-            row = _row(history, line, process, kind, f, MISSING, value[0] if value else None)
+            said = history.mapping.value
+            kind, f = said("type", kind), said("f", f)
+            given = said("value", value[0] if value else None)
+            yield _row(history, line, said("process", process), kind, f, MISSING, given)
         else:
             raise Unreadable("a row is a map, or a vector [process type f value]", line)
-        yield row
 
 
 def _decoded(data: bytes) -> str:
@@ -121,28 +179,39 @@ def _decoded(data: bytes) -> str:
         return "".join(decoded(line, number) for number, line in lines(data))
 
 
-def _of_map(history: History, form: Mapping[Any, Any], line: int) -> Row:
-    if history.columns:
-        form = {**form, **_moved(history.columns, form)}
+def _is_plain(history: History, form: Mapping[Any, Any]) -> bool:
+    """Returns whether a row is a call or a return, by our names."""
+    return history.mapping is NO_MAPPING and "call_time" not in form
+
+
+def _plain(history: History, form: Mapping[Any, Any], line: int) -> Row:
+    """Returns the row that an object is, by our names."""
     if "type" not in form:
         raise Unreadable("this row has no `type`", line)
-    f = form.get("f", "txn")
     key = frozen(form["key"]) if "key" in form else MISSING
-    return _row(
-        history, line, form.get("process", MISSING), form["type"], f, key, form.get("value")
+    process, f = form.get("process", MISSING), form.get("f", "txn")
+    return _row(history, line, process, form["type"], f, key, form.get("value"))
+
+
+def _of_entry(history: History, entry: Entry, of: LogMapping | None = None) -> Iterator[Row]:
+    """Yields the rows that a row of the file is: an operation with times is two."""
+    line = entry.line
+    mapping = history.mapping if of is None else of
+    names = ("process", "type", "f", "key", "value", "call_time", "result", "return_time", "host")
+    found = {name: mapping.of(name, entry) for name in names}
+    process, kind, f, key, value, began, result, ended, host = (
+        MISSING if each is ABSENT else each for each in found.values()
     )
-
-
-def _moved(columns: Mapping[str, str], form: Mapping[Any, Any]) -> dict[str, Any]:
-    """Returns the fields of a row that are elsewhere in ``form``."""
-    found: dict[str, Any] = {}
-    for name, path in columns.items():
-        value: Any = form
-        for part in path.split("."):
-            value = value.get(part, MISSING) if isinstance(value, Mapping) else MISSING
-        if value is not MISSING:
-            found[name] = value
-    return found
+    f = "txn" if f is MISSING else f
+    value = None if value is MISSING else value
+    if began is MISSING:
+        if kind is MISSING:
+            raise Unreadable("this row has no `type`", line)
+        yield _row(history, line, process, kind, f, frozen(key), value)
+        return
+    call = _row(history, line, process, INVOKE, f, frozen(key), value)
+    call.call, call.host = entry.number, frozen(host)
+    yield from boxed(call, kind, result, (began, ended), mapping.unit)
 
 
 def _row(history: History, line: int, process: Any, kind: Any, f: Any, key: Any, value: Any) -> Row:
@@ -174,7 +243,32 @@ def _printed(history: History, data: bytes) -> Iterator[Row]:
 
 def _of_line(history: History, line: int, process: str, kind: str, f: str, value: str) -> Row:
     said = edn.value_of(value, line) if value.strip() else None
-    return _row(history, line, edn.value_of(process, line), kind, f, MISSING, said)
+    mapping, who = history.mapping, edn.value_of(process, line)
+    return _row(
+        history, line, mapping.value("process", who), mapping.value("type", kind),
+        mapping.value("f", f), MISSING, mapping.value("value", said),
+    )  # fmt: skip
+
+
+# ---- text ---------------------------------------------------------------------------------------
+
+
+def _text(history: History, data: bytes) -> Iterator[Row]:
+    assert history.mapping.lines is not None
+    matched, entries = Matched(history.file, history.mapping.lines), history.entries
+    for number, groups in matched.rows(data):
+        meant = {name: _meant(said) for name, said in groups.items()}
+        yield from _of_entry(history, entries.one(meant, number))
+    history.skipped += matched.others
+    history.warnings = (*history.warnings, *matched.warnings(entries.number))
+
+
+def _meant(text: str) -> Any:
+    """Returns the value that a text is: a number, a list, or itself."""
+    try:
+        return edn.value_of(text, 0)
+    except Unreadable:
+        return text
 
 
 # ---- JSON ---------------------------------------------------------------------------------------
@@ -182,43 +276,57 @@ def _of_line(history: History, line: int, process: str, kind: str, f: str, value
 
 def _json(history: History, data: bytes) -> Iterator[Row]:
     last: tuple[int, str, bool] | None = None
+    entries = history.entries
     for entry in texts(data):
         if last is not None:
-            yield from _of_json(history, *last)
+            yield from _of_json(history, entries, *last)
         last = entry
     if last is not None:
         number, text, whole = last
         try:
-            yield from _of_json(history, number, text, whole)
+            yield from _of_json(history, entries, number, text, whole)
         except Cut as problem:
             if whole:
                 raise Unreadable(problem.why, number) from None
             raise
 
 
-def _of_json(history: History, number: int, text: str, whole: bool) -> Iterator[Row]:
+def _of_json(
+    history: History, entries: Entries, number: int, text: str, whole: bool
+) -> Iterator[Row]:
     try:
         found = parse(text, number)
     except Cut as problem:
         if whole:
             raise Unreadable(problem.why, number) from None
         raise
-    if "kind" in found and "type" not in found and not history.columns:
-        row = _recorded(history, found, number)
-        if row is None:
-            history.skipped += 1
-        else:
-            yield row
+    of = history.mapping
+    if "type" in found and "process" in found and _is_plain(history, found):
+        yield _plain(history, found, number)
         return
-    if "process" not in found and "process" not in history.columns:
-        raise Unreadable("this row has no `process`", number)
-    yield _of_map(history, found, number)
+    if is_otlp(found):
+        history.format, of = OTLP, of.over(SPANS)
+    for entry in entries.of(found, number):
+        if _is_recorded(entry.row, of):
+            row = _recorded(history, entry.row, number)
+            history.skipped += row is None
+            if row is not None:
+                yield row
+            continue
+        if of.of("process", entry) is ABSENT and of.of("call_time", entry) is ABSENT:
+            raise Unreadable("this row has no `process`", number)
+        yield from _of_entry(history, entry, of)
+
+
+def _is_recorded(row: Mapping[str, Any], mapping: LogMapping) -> bool:
+    """Returns whether a row is a line of the recorder."""
+    return "kind" in row and "type" not in row and not mapping.columns and "call_time" not in row
 
 
 def _recorded(history: History, found: Mapping[str, Any], line: int) -> Row | None:
     """Returns the row that a line of the recorder is, if it is one of a history."""
-    kind, process = found["kind"], found.get("process")
-    if kind == ENDED:
+    kind, process, call = found["kind"], found.get("process"), found.get("call")
+    if kind in ENDING:
         return Row(process, ENDED, "", MISSING, MISSING, history.file, line)
     if kind not in RECORDED:
         return None
@@ -229,23 +337,23 @@ def _recorded(history: History, found: Mapping[str, Any], line: int) -> Row | No
         arguments = [*arguments.values()]
     if not isinstance(arguments, list):
         raise Unreadable("`arguments` must be a list or an object", line)
+    if call is not None:
+        if not isinstance(call, int | str):
+            raise Unreadable("`call` must be a number or a text", line)
+        call = (process, call)
     values = frozen(arguments)
     if kind == "indicate":
-        type_ = found.get("outcome", OK)
-        if type_ not in (OK, FAIL, INFO):
-            raise Unreadable(f"unknown `outcome`: {type_}", line)
         value = MISSING if not values else values[0] if len(values) == 1 else values
-        return Row(process, type_, "", MISSING, Result(value), history.file, line)
-    return Row(process, INVOKE, found["name"], MISSING, Arguments(values), history.file, line)
+        type_ = _outcome(found, line)
+        return Row(process, type_, "", MISSING, Result(value), history.file, line, call)
+    f = history.mapping.value("f", found["name"])
+    return Row(process, INVOKE, f, MISSING, Arguments(values), history.file, line, call)
 
 
-class Arguments(Struct, frozen=True):
-    """Marks arguments that are recorded as such: they are not one value."""
-
-    values: tuple[Any, ...]
-
-
-class Result(Struct, frozen=True):
-    """Marks a result that is recorded as such: it does not repeat the arguments."""
-
-    value: Any
+def _outcome(found: Mapping[str, Any], line: int) -> str:
+    status = found.get("status", "ok")
+    outcome = found.get("outcome", STATUS.get(status) if isinstance(status, str) else None)
+    if outcome not in (OK, FAIL, INFO):
+        shown = found.get("outcome", status)
+        raise Unreadable(f"unknown outcome of an operation: {shown}", line)
+    return str(outcome)

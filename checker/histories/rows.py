@@ -26,7 +26,11 @@ MISSING = Missing()
 
 class Row(Struct):
     """A call or a return: ``kind`` is one of :data:`TYPES`; ``key`` and ``value`` may be
-    :data:`MISSING`; ``line`` counts from 1 in ``file``."""
+    :data:`MISSING`; ``line`` counts from 1 in ``file``.
+
+    ``call``: what an answer has in common with its call (``None``: the process); ``time``: by the
+    clock of ``host``, in nanoseconds.
+    """
 
     process: Any
     kind: str
@@ -35,11 +39,26 @@ class Row(Struct):
     value: Any
     file: str
     line: int
+    call: Any = None
+    time: int | None = None
+    host: Any = MISSING
 
     @property
     def place(self) -> Span:
         """The location of the row."""
         return at_line(self.file, self.line)
+
+
+class Arguments(Struct, frozen=True):
+    """Marks arguments that are recorded as such: they are not one value."""
+
+    values: tuple[Any, ...]
+
+
+class Result(Struct, frozen=True):
+    """Marks a result that is recorded as such: it does not repeat the arguments."""
+
+    value: Any
 
 
 def at_line(file: str, line: int) -> Span:

@@ -7,11 +7,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from checker.histories.mapping import Initial
+from checker.histories.initial import Initial
 from checker.histories.objects import (
     Executed,
     Found,
     Invocation,
+    Machines,
     Misfit,
     free_values,
     operators_of,
@@ -49,13 +50,12 @@ def bind(found: Found, operations: Iterable[Operation], shape: Shape) -> list[Bo
     operators, results = operators_of(found.of), results_of(found.of)
     taken = []
     for one in operations:
-        name = shape.renamed.get(one.f, one.f)
-        if name not in operators:
+        if one.f not in operators:
             known = ", ".join(f"`{each}`" for each in operators)
-            hint = suggestion(name, operators) or f"it has {known}"
-            raise wrong("E095", f"`{found.name}` has no operation `{name}`", one.call.place, hint)
+            hint = suggestion(one.f, operators) or f"it has {known}"
+            raise wrong("E095", f"`{found.name}` has no operation `{one.f}`", one.call.place, hint)
         if one.outcome != FAIL or one.f in shape.fail_means_false:
-            taken.append((one, operators[name]))
+            taken.append((one, operators[one.f]))
     arguments = [_arguments(one, operator, False) for one, operator in taken]
     with_key = not shape.by_key or None in arguments
     if with_key:
@@ -96,9 +96,12 @@ def _misfit(one: Operation, operator: typed.Operator) -> Exception:
     return wrong("E095", message, one.call.place, "several arguments are recorded as a vector")
 
 
-def execute(found: Found, bound: Sequence[Bound], initial: Sequence[Initial] = ()) -> Executed:
+def execute(
+    machines: Machines, bound: Sequence[Bound], initial: Sequence[Initial] = ()
+) -> Executed:
     """Returns the object, with the values that occur in ``bound`` and ``initial``; raises
     :class:`SpecError` (E095) for an initial operation that the object does not have."""
+    found = machines.found
     fields = {o.name: [type_ for _, type_ in o.fields] for o in operators_of(found.of).values()}
     values: dict[str, dict[Any, None]] = {n.text: {} for n in found.decl.types}
     largest = length = 3
@@ -116,7 +119,7 @@ def execute(found: Found, bound: Sequence[Bound], initial: Sequence[Initial] = (
     length += len(bound)
     processes = tuple(dict.fromkeys(one.recorded.process for one in bound))
     made = {name: tuple(of) for name, of in values.items()}
-    return Executed(found, made, processes, largest + len(bound), length)
+    return Executed(machines, made, processes, largest + len(bound), length)
 
 
 class Steps:

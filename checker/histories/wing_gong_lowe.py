@@ -1,7 +1,8 @@
 """Decides linearizability by a depth-first search for an order of the operations.
 
 The next operation is any that was called before the first return of one that is not in the order
-yet.  Pairs of a state and a set of operations that led nowhere are stored.
+yet, and that no other one precedes.  Pairs of a state and a set of operations that led nowhere are
+stored.
 
 J. Wing, C. Gong: Testing and Verifying Concurrent Objects, JPDC 17, 1993; with the memo of G. Lowe:
 Testing for Linearizability, 2017, as in A. Athalye's porcupine.
@@ -72,7 +73,7 @@ class WingGongLowe:
         taken, state = 0, self._start
         seen = {(taken, state)}
         path: list[tuple[Iterator[Choice], int, int, int, int]] = []
-        choices = iter(self._choices(state))
+        choices = iter(self._choices(state, taken))
         while self._left:
             poll()
             found = next(choices, None)
@@ -94,13 +95,13 @@ class WingGongLowe:
             path.append((choices, taken, state, operation, place))
             self._take(operation, place)
             taken, state = key
-            choices = iter(self._choices(state))
+            choices = iter(self._choices(state, taken))
         self.verdict = True
 
-    def _choices(self, state: int) -> list[Choice]:
+    def _choices(self, state: int, taken: int) -> list[Choice]:
         """Returns the operations that can be next in ``state``: one read alone where one fits, of
         lost operations that are alike the first one, and none that leaves the state as it is."""
-        order, lost = self._events.order, self._events.lost
+        order, lost, before = self._events.order, self._events.lost, self._events.before
         found: list[Choice] = []
         tried: set[int] = set()
         place = self._next[0]
@@ -110,6 +111,9 @@ class WingGongLowe:
                 break
             number = self._number[operation]
             is_lost = operation in lost
+            if before and not all(taken >> each & 1 for each in before.get(operation, ())):
+                place = self._next[place]
+                continue
             if not is_lost or (number not in tried and not self._is_read[number]):
                 after = self._after(state, number)
                 if after and self._is_read[number]:

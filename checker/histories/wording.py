@@ -48,7 +48,8 @@ def refutation_of(found: Refutation, file: str) -> judgement.Refutation:
     ordered = sorted(found.chosen, key=lambda n: part.bound[n].recorded.called)
     answer = last.recorded.answer
     place = f"{file}:{answer.line}" if answer is not None else file
-    what = f"{last.text} of process {shown(last.recorded.process)}"
+    process = last.recorded.process
+    what = last.text if process is MISSING else f"{last.text} of process {shown(process)}"
     return judgement.Refutation(
         rows,
         ordered.index(found.last),
@@ -83,6 +84,9 @@ def _reasons(found: Refutation, last: Bound) -> tuple[str, ...]:
 def undecided(part: Part, file: str) -> str:
     """Returns how far the search of an undecided part came."""
     search = part.turns.jit
+    if part.events.before:
+        key = "" if part.key is MISSING else f"key {shown(part.key)}: "
+        return f"{key}{count(part.work, 'configuration')} searched, with several clocks"
     order = search.order
     number, _ = order[min(search.at, len(order) - 1)]
     one = part.bound[number].recorded

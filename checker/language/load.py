@@ -97,6 +97,37 @@ class Spec:
         library = self._opened()
         return library.around(library.sources[0].spec.file).objects
 
+    @property
+    def interfaces(self) -> list[str]:
+        """The names of the interfaces in sight of the file, its own first, and of its protocols
+        that implement one."""
+        library = self._opened()
+        protocols = [p.name for p in self._protocols() if p.implements is not None]
+        return [*library.interface_names(), *protocols]
+
+    def asked_of(self, name: str) -> tuple[typed.Interface, tuple[typed.PropertyDef, ...]]:
+        """Returns the interface called ``name``, one of ``interfaces``, or implemented by the
+        protocol of that name, and its properties with their origins."""
+        from checker.language.typecheck.origins import of_interface
+
+        library = self._opened()
+        interface = library.interface_called(name)
+        if interface is not None:
+            return interface, of_interface(interface, library)
+        protocol = next(p for p in self._protocols() if p.name == name)
+        assert protocol.implements is not None
+        return protocol.implements, of_interface(protocol.implements, library, protocol)
+
+    def _protocols(self) -> list[typed.Protocol]:
+        """Returns the protocols that the file sees, but for those of the library."""
+        from checker.language.syntax import ast_items
+
+        library = self._opened()
+        kinds = ast_items.Protocol | ast_items.Variant
+        items = [item for source in library.sources for item in source.spec.items]
+        found = [library.protocol(item.name) for item in items if isinstance(item, kinds)]
+        return [protocol for protocol in found if protocol is not None]
+
     def difference(self, name: str) -> list[str]:
         """Returns how the protocol of the check ``name`` differs from that which it is a variant
         of, as lines; none where it is no variant."""

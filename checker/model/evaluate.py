@@ -403,7 +403,7 @@ _OPERATIONS: Mapping[Op, Any] = {
     Op.MOD: _divide,
     Op.TUPLE: lambda _, *items: items,
     Op.SOME: lambda _, a: (a,),
-    Op.IS_SOME: lambda _, a: a is not None,
+    Op.IS_SOME: lambda _, a: bool(a),
     Op.GET: _get,
     Op.SET: lambda _, *items: frozenset(items),
     Op.IN: lambda _, item, of: item in of,

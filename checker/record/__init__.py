@@ -1,4 +1,4 @@
-"""Records what a process does, for ``bivalence audit`` and ``bivalence conform``: see docs/logs.md.
+"""Records what a process does, for ``bivalence audit``, ``conform``, ``judge`` (docs/logs.md).
 
 It imports nothing but Python's standard library, so an implementation can use it as it is.
 """

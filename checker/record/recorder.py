@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from checker.record.calls import Call
 from checker.record.kinds import GAP, KINDS
 
 BLOCK = 1 << 16
@@ -138,12 +139,16 @@ class Recorder:
             raise ValueError(f"unknown kind of line: {kind!r} (known: {', '.join(KINDS)})")
         given = {name: _plain(value) for name, value in fields.items() if value is not None}
         with self._lock:
-            self._require_open()
-            self._waiting.append(self._line(self.run, self._next, kind, given))
-            self._next += 1
-            if len(self._waiting) > self._buffered:
-                self._write()
-            return self._next - 1
+            return self._append(kind, given)
+
+    def _append(self, kind: str, given: Mapping[str, Any]) -> int:
+        """Appends a line while no other thread does, and returns its position."""
+        self._require_open()
+        self._waiting.append(self._line(self.run, self._next, kind, given))
+        self._next += 1
+        if len(self._waiting) > self._buffered:
+            self._write()
+        return self._next - 1
 
     def _line(self, run: Any, position: int, kind: str, given: Mapping[str, Any]) -> bytes:
         row: dict[str, Any] = {"run": run} if run else {}
@@ -212,6 +217,21 @@ class Recorder:
     def indicate(self, name: str, *arguments: Any, state: Mapping[str, Any] | None = None) -> int:
         """The client is told ``name(arguments)``."""
         return self.record("indicate", name=name, arguments=arguments or None, state=state)
+
+    def call(self, name: str, arguments: Any = (), **more: Any) -> Call:
+        """A client calls ``name``; the result records its answer, from any thread.
+
+        ``arguments``: a list, an object by name, or a single one that is neither.  Many calls may
+        be outstanding at a time: ``bivalence judge`` knows which answer is whose.
+        """
+        if isinstance(arguments, str | bytes) or not isinstance(arguments, Sequence | Mapping):
+            arguments = [arguments]
+        given = {"name": name, "arguments": _plain(arguments), **more}
+        given = {key: _plain(value) for key, value in given.items() if value is not None}
+        with self._lock:
+            number = self._next
+            self._append("request", {**given, "call": number})
+        return Call(name, lambda fields: self.record("indicate", call=number, **fields))
 
     def perform(self, name: Any, **more: Any) -> int:
         """The environment is acted on."""

@@ -8,24 +8,16 @@ from msgspec import Struct, field
 
 from checker.resources import version
 from checker.results.answer import INTERRUPTED
-from checker.results.domains import Amount, Natural, Positive
-from checker.results.events import At
+from checker.results.conformance_lines import Candidate as Candidate
+from checker.results.conformance_lines import LoggedLine as LoggedLine
+from checker.results.conformance_lines import Obstacle as Obstacle
+from checker.results.domains import Amount, Natural
 from checker.results.trace import Trace
-from checker.results.verdict import Word, exit_code_of
+from checker.results.verdict import Word, exit_code_of, worst
+from checker.results.windows import WindowScore
 
 FORMAT = 1
 """Version of the document."""
-
-
-class LoggedLine(Struct, frozen=True):
-    """A line of a log: ``number`` counts from 1 in ``file``; ``text``: what it says, in words, and
-    ``said``: as JSON, without its time."""
-
-    file: str
-    number: Positive
-    process: str
-    text: str
-    said: str = ""
 
 
 class LogOfProcess(Struct, frozen=True):
@@ -34,35 +26,6 @@ class LogOfProcess(Struct, frozen=True):
     process: str
     lines: Natural
     explained: Natural
-
-
-class Candidate(Struct, frozen=True):
-    """A reason, ``text``, why no step explains a line; where it is about one that could be it: that
-    ``step`` in words (empty where the line says it), and ``why`` it does not.
-
-    ``false``: the conditions in the handler at ``at`` that are false, as the spec has them.
-    """
-
-    text: str
-    step: str = ""
-    why: str = ""
-    false: tuple[str, ...] = ()
-    at: At | None = None
-
-
-class Obstacle(Struct, frozen=True):
-    """A line that is next where the longest explained prefix ends, and for each step that could be
-    it, why it can't be taken (``candidates``; ``reasons``: their texts); ``steps``: numbers of the
-    steps that these cite."""
-
-    line: LoggedLine
-    candidates: tuple[Candidate, ...]
-    steps: tuple[Natural, ...] = ()
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Why each step that could be the line can't be taken."""
-        return tuple(candidate.text for candidate in self.candidates)
 
 
 class Conformance(Struct, frozen=True):
@@ -77,7 +40,7 @@ class Conformance(Struct, frozen=True):
     ``trace``: the run that explains the log, or its longest explained prefix, without the first
     ``omitted`` steps, which were not replayed by the interpreter; ``explaining``: how
     many states explain that prefix (as far as was searched).  ``nodes`` and ``steps``: of the
-    search; ``stopped``: why it was not completed.
+    search; ``stopped``: why it was not completed.  ``windows``: the score by windows, if asked for.
     """
 
     file: str
@@ -104,6 +67,7 @@ class Conformance(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     omitted: Natural = 0
     trace: Trace | None = None
+    windows: WindowScore | None = None
     version: str = field(default_factory=version)
 
     @property
@@ -118,8 +82,9 @@ class Conformance(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """The exit code of its verdict."""
-        return exit_code_of(self.word)
+        """The exit code of its verdict, or, if the log was scored by windows, the worse of both."""
+        code = exit_code_of(self.word)
+        return code if self.windows is None else worst((code, self.windows.exit_code))
 
     @property
     def was_interrupted(self) -> bool:

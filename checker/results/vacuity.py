@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from checker.diagnostics.english import listing
 from checker.model.ir import (
@@ -128,13 +128,18 @@ def _never(info: MarkInfo) -> str:
 
 
 def coverage(system: TransitionSystem, answer: Answer) -> tuple[Covered, ...]:
+    """Returns each handler, branch and crash point, and whether the search reached it."""
+    return covered(system, answer.reached_marks)
+
+
+def covered(system: TransitionSystem, reached_marks: Collection[int]) -> tuple[Covered, ...]:
     """Returns each handler, branch and crash point in the order of the source, and whether it was
     reached."""
     found = []
     for group in _groups(system, lambda info: info.kind in COVERED):
         info = _representative(group)
         at = info.place or SourceLocation("", 0, 0)
-        reached = any(index in answer.reached_marks for index, _ in group)
+        reached = any(index in reached_marks for index, _ in group)
         file = display_name(at.file)
         found.append(Covered(COVERED[info.kind], info.text, file, at.line, at.column, reached))
     order = list(COVERED.values())

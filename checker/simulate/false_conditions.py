@@ -82,11 +82,16 @@ def false_conditions(
     demanded = (*(param.where for param in action.params), action.guard)
     false = [c for whole in demanded for c in _conjuncts(whole) if _is_false(c, scope)]
     told = [_Telling(system, action, scope).world(c) for c in false]
-    spec = [_condition(c, scope) for c in action.conditions if _is_false(c.holds, scope)]
+    spec = false_in_spec(action, scope)
     world = [FalseCondition(text) for text in told if text]
     if not world and not spec:
         world = [FalseCondition(f"`{dump.text(c)}` is false") for c in false]
     return tuple(dict.fromkeys([*world, *spec]))
+
+
+def false_in_spec(action: Action, scope: Scope) -> tuple[FalseCondition, ...]:
+    """Returns which conditions of the spec are false for an instance of ``action``."""
+    return tuple(_condition(c, scope) for c in action.conditions if _is_false(c.holds, scope))
 
 
 def _conjuncts(expr: Expr) -> Iterator[Expr]:

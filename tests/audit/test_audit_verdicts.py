@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from checker.audit.audit import Request, audit
-from checker.audit.mapping import Manifest, Told
+from checker.audit.manifest import Manifest, Told
 from checker.audit.processes import Grace
-from checker.audit.questions import NOT_ASKED, RULES
 from checker.audit.restrict import Restriction
+from checker.audit.rules import NOT_ASKED, RULES
 from checker.cli.main import main
 from checker.language.library import prelude
 from checker.results.verdict import Word

@@ -10,7 +10,7 @@ import pytest
 
 from checker.audit import arrow_engine, arrow_slices
 from checker.audit.audit import Request, audit
-from checker.audit.mapping import read_manifest
+from checker.audit.manifest import read_manifest
 from checker.audit.processes import Grace
 from checker.engines.cluster import Cluster
 from tests.audit import brute_force as plain

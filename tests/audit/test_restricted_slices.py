@@ -16,12 +16,12 @@ from checker.audit.arrow_log import load
 from checker.audit.arrow_slices import slices
 from checker.audit.audit import Request, audit
 from checker.audit.columns import kinds_of, operators_of
+from checker.audit.declared import interface_called
 from checker.audit.files import find_files
-from checker.audit.mapping import Mapping_
 from checker.audit.processes import EVENTS
-from checker.audit.questions import interface_called
 from checker.audit.reading import Reader
 from checker.audit.restrict import Restriction, restrict
+from checker.logs.mapping import NO_MAPPING
 from tests.audit.random_logs import random_run, rows_of
 
 INTERFACES = ("TotalOrderBroadcast", "FifoReliableBroadcast", "Queue")
@@ -69,7 +69,7 @@ def test_events_out_of_order_are_no_endless_loop(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("restriction", [Restriction(sample=0.5), Restriction(since=4.0)])
 def test_what_is_left_is_in_order(restriction: Restriction, tmp_path: Path) -> None:
     interface = interface_called("Queue")
-    reader = Reader(Mapping_(), operators_of(interface))
+    reader = Reader(NO_MAPPING, operators_of(interface))
     files = find_files((random_log(5010, tmp_path),))
     engine = ArrowEngine(load(files, reader, kinds_of(interface, {}), lambda rows: None))
     restrict(engine, restriction)

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from checker.audit.audit import Audit, Request, audit
-from checker.audit.mapping import Manifest, Mapping_, Told, read_mapping
+from checker.audit.known_formats import mapping_called
+from checker.audit.manifest import Manifest, Told
 from checker.diagnostics import SpecError
+from checker.logs.mapping import LogMapping
+from checker.logs.paths import Path as Place
 from tests.audit.logs import words
 
 
@@ -66,17 +69,28 @@ def test_a_position_that_a_marker_may_have_is_no_gap(
 @pytest.mark.parametrize(
     ("mapping", "kind", "name"),
     [
-        (Mapping_(kinds={"order": "submit"}), "request", "order"),
-        (Mapping_(kinds={"call": "request"}), "call", "submit"),
-        (Mapping_({"name": "what", "arguments": "with"}, {}), "request", "submit"),
+        (LogMapping(values={"kind": {"order": "submit"}}), "request", "order"),
+        (LogMapping(values={"name": {"order": "submit"}}), "request", "order"),
+        (LogMapping(values={"kind": {"call": "request"}}), "call", "submit"),
+        (
+            LogMapping(
+                columns={
+                    "name": (Place("what", ("what",)),),
+                    "arguments": (Place("with", ("with",)),),
+                }
+            ),
+            "request",
+            "submit",
+        ),
     ],
 )
 def test_a_mapped_request_has_its_argument(
-    mapping: Mapping_, kind: str, name: str, tmp_path: Path
+    mapping: LogMapping, kind: str, name: str, tmp_path: Path
 ) -> None:
     rows: list[dict[str, Any]] = []
     for pos in (1, 3):
-        called = {mapping.name_of("name"): name, mapping.name_of("arguments"): [f"o{pos}"]}
+        (called_name,), (called_with,) = mapping.theirs("name"), mapping.theirs("arguments")
+        called = {called_name: name, called_with: [f"o{pos}"]}
         rows.append({"process": "s", "pos": pos, "kind": kind, **called})
         rows.append({"process": "s", "pos": pos + 1, "kind": "perform", "msg": f"o{pos}"})
     once = "exactly_once over effects"
@@ -104,12 +118,17 @@ def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
 
 
 SPANS = [span("shop", "send", "m1"), span("bill", "receive", "m1"), span("bill", "receive", "m1")]
-OPENTELEMETRY = read_mapping("opentelemetry")
+OPENTELEMETRY = mapping_called("opentelemetry")
 
 
+@pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("rows", [SPANS, [otlp(*SPANS)], [otlp(*SPANS[:1]), otlp(*SPANS[1:])]])
-def test_attributes_of_opentelemetry_are_read(rows: list[dict[str, Any]], tmp_path: Path) -> None:
-    found = asked(tmp_path, "ReliableBroadcast", *rows, mapping=OPENTELEMETRY)
+def test_attributes_of_opentelemetry_are_read(
+    rows: list[dict[str, Any]], known: bool, tmp_path: Path
+) -> None:
+    """OTLP's own JSON is recognised without the mapping."""
+    mapping = OPENTELEMETRY if rows is SPANS or known else LogMapping()
+    found = asked(tmp_path, "ReliableBroadcast", *rows, mapping=mapping)
     assert words(found)["no_duplication"] == "violated" and words(found)["no_creation"] == "holds"
     assert found.report.log is not None and found.report.log.rows == 3
     assert found.warnings == []

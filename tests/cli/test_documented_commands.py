@@ -24,7 +24,10 @@ BUDGET = {
     "sweep": ["--timeout", "2"],
 }
 """What keeps a command short: the last value of an option counts."""
-ELSEWHERE = ("spark://", "big.bcast", "other.json", "p1.ndjson p2.ndjson", "SPEC::CHECK", ".edn")
+ELSEWHERE = (
+    *("spark://", "big.bcast", "other.json", "p1.ndjson p2.ndjson", "SPEC::CHECK", ".edn"),
+    "times.ndjson",
+)
 """What a command names that is not in a checkout: of such a command only the words are checked."""
 DOES_NOT_END = {"explore": "q\n"}
 """What is typed into a command that reads."""

@@ -116,7 +116,7 @@ def test_what_a_budget_ends_is_unknown(tmp_path: Path) -> None:
 
 
 def test_the_search_ends_with_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def endless(search: Search[object]) -> None:
+    def endless(search: Search[object], most: int | None = None) -> None:
         for _ in range(100_000):
             time.sleep(0.001)
             poll()

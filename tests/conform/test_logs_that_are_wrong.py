@@ -11,18 +11,19 @@ from typing import Any
 
 import pytest
 
-from checker.conform.mapping import NameMapping, read_mapping
 from checker.conform.read_log import Log, read_log
 from checker.diagnostics import Diagnostic, SpecError
+from checker.logs.mapping import NO_MAPPING, LogMapping
+from checker.logs.read_mapping import read_mapping
 
-NOTHING = NameMapping()
+NOTHING = NO_MAPPING
 
 
 def line(pos: int, process: str = "p1", kind: str = "perform", **more: Any) -> str:
     return json.dumps({"process": process, "pos": pos, "kind": kind, **more}) + "\n"
 
 
-def log_of(folder: Path, text: str, mapping: NameMapping = NOTHING, name: str = "log") -> Log:
+def log_of(folder: Path, text: str, mapping: LogMapping = NOTHING, name: str = "log") -> Log:
     (folder / name).write_text(text, encoding="utf-8")
     return read_log([str(folder / name)], mapping)
 
@@ -128,20 +129,11 @@ def test_a_compressed_file_that_is_damaged(tmp_path: Path) -> None:
 def test_a_mapping_renames_and_leaves_out(tmp_path: Path) -> None:
     path = tmp_path / "map.toml"
     path.write_text(
-        'ignored = ["note"]\n[fields]\nnode = "process"\n[kinds]\nrecv = "receive"\n'
-        '[processes]\n"host:1" = "p1"\n',
+        'ignored = ["note"]\n[columns]\nprocess = "node"\n[values.kind]\nreceive = "recv"\n'
+        '[values.process]\np1 = "host:1"\n',
         encoding="utf-8",
     )
     text = '{"node":"host:1","pos":1,"kind":"note"}\n{"node":"host:1","pos":2,"kind":"recv"}\n'
     log = log_of(tmp_path, text, read_mapping(str(path)))
     assert [(row.process, row.kind) for row in log.rows["p1"]] == [("p1", "receive")]
     assert (log.read, log.ignored, log.gaps) == (2, 1, [])
-
-
-@pytest.mark.parametrize("text", ["[fields", "colour = 1\n", "fields = 1\n", "logged = 1\n"])
-def test_a_mapping_that_is_wrong_is_told(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "map.toml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(SpecError) as error:
-        read_mapping(str(path))
-    assert error.value.diagnostics[0].code == "E076"

@@ -16,10 +16,10 @@ from checker import resources
 from checker.cli import conform_tasks
 from checker.cli.main import main
 from checker.conform.conform_log import Asked, conform
-from checker.conform.mapping import NameMapping
 from checker.conform.read_log import read_log, read_logs
 from checker.diagnostics import SpecError
 from checker.formats.json_format import reports_of
+from checker.logs.mapping import LogMapping
 from checker.polling import poll
 from tests.documents import only_report
 
@@ -73,21 +73,21 @@ def merged(tmp_path: Path) -> str:
 
 
 def test_runs_in_a_file_are_told_apart_by_name(merged: str) -> None:
-    logs = read_logs([merged], NameMapping())
+    logs = read_logs([merged], LogMapping())
     assert [(log.run, log.read, len(log.rows["p1"])) for log in logs] == [
         ("x", 2, 2),
         ("y", 2, 2),
         ("z", 1, 1),
     ]
     with pytest.raises(SpecError) as error:
-        read_log([merged], NameMapping())
+        read_log([merged], LogMapping())
     assert error.value.diagnostics[0].code == "E073"
 
 
 def test_two_logs_of_a_process_are_fine_in_two_runs(tmp_path: Path) -> None:
     for name in ("x", "y"):
         (tmp_path / name).write_text(lines(GOOD, name), encoding="utf-8")
-    logs = read_logs([str(tmp_path / "x"), str(tmp_path / "y")], NameMapping())
+    logs = read_logs([str(tmp_path / "x"), str(tmp_path / "y")], LogMapping())
     assert [log.files for log in logs] == [(str(tmp_path / "x"),), (str(tmp_path / "y"),)]
 
 
@@ -119,7 +119,7 @@ def test_lines_without_a_run_beside_some_with_one_are_no_run_of_their_own(tmp_pa
         (tmp_path / "p1").write_text(lines(named), encoding="utf-8")
         (tmp_path / "p2").write_text(lines([{**nothing, "process": "p2", **GOOD[1]}]))
         with pytest.raises(SpecError) as error:
-            read_logs([str(tmp_path / "p1"), str(tmp_path / "p2")], NameMapping())
+            read_logs([str(tmp_path / "p1"), str(tmp_path / "p2")], LogMapping())
         (found,) = error.value.diagnostics
         assert found.code == "E073" and found.span is not None
         assert (found.span.file, found.span.line) == (str(tmp_path / "p2"), 1)
@@ -202,7 +202,6 @@ def test_the_time_limit_binds_while_a_log_is_read(
             poll()
             yield from ()
 
-    monkeypatch.setattr("checker.conform.read_log._rows", endless)
     monkeypatch.setattr("checker.conform.read_log.texts", endless)
     monkeypatch.setattr("checker.conform.read_log.read_logs", lambda *given: next(endless(), None))
     (log,) = folders(tmp_path, good=GOOD)

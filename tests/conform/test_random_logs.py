@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from checker.conform.conform_log import Asked, conform
-from checker.conform.mapping import NameMapping
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
+from checker.logs.mapping import LogMapping
 from checker.results.answer import Limits
 from checker.results.conformance import Conformance
 from checker.results.verdict import Word
@@ -58,7 +58,7 @@ class Case:
                 seed += 10_000
 
     def ask(self, logs: dict[str, list[Row]], engine: str) -> Conformance:
-        mapping = NameMapping(logged=tuple(self.kinds))
+        mapping = LogMapping(logged=tuple(self.kinds))
         asked = Asked(str(self.spec), None, Options(engine=engine, limits=Limits(MOST)), mapping)
         return conform(asked, write(self.folder, logs))
 

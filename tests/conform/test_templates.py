@@ -12,10 +12,11 @@ import pytest
 
 from benchmarks.conforming import CHECK, SPEC, measured, random_rows, write
 from checker.conform.conform_log import Asked, conform
-from checker.conform.mapping import NameMapping
 from checker.conform.read_log import read_log
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
+from checker.logs.mapping import LogMapping
+from checker.logs.paths import Path as Place
 from checker.results.verdict import Word
 from checker.session import pipeline
 
@@ -44,7 +45,7 @@ def test_rows_are_those_that_a_parser_reads(seed: int, tmp_path: Path) -> None:
     spaces = (", ", ": ") if seed % 2 else (",", ":")
     lines = [json.dumps(row, separators=spaces) + "\n" for row in rows]
     (tmp_path / "log").write_text("".join(lines), encoding="utf-8")
-    log = read_log([str(tmp_path / "log")], NameMapping())
+    log = read_log([str(tmp_path / "log")], LogMapping())
     for row, found in zip(rows, log.rows["p1"], strict=True):
         assert found.pos == row["pos"]
         assert found.data == {k: v for k, v in row.items() if k not in ("pos", "ts")}
@@ -64,7 +65,7 @@ def test_lines_share_what_they_say_in_any_order_and_with_other_fields(
     order: str, tmp_path: Path
 ) -> None:
     (tmp_path / "log").write_text("\n".join(map(order.format, range(1, 50))), encoding="utf-8")
-    rows = read_log([str(tmp_path / "log")], NameMapping()).rows["p1"]
+    rows = read_log([str(tmp_path / "log")], LogMapping()).rows["p1"]
     assert [row.pos for row in rows] == list(range(1, 50))
     assert len({id(row.data) for row in rows}) == 1
     assert rows[0].data == {"process": "p1", "kind": "perform"}
@@ -83,14 +84,17 @@ def test_what_is_no_position_is_none_behind_a_line_that_has_one(
     lines = (f'{{"process":"p1","kind":"perform",{rest}}}\n' for rest in (good, bad))
     (tmp_path / "log").write_text("".join(lines), encoding="utf-8")
     with pytest.raises(SpecError) as error:
-        read_log([str(tmp_path / "log")], NameMapping())
+        read_log([str(tmp_path / "log")], LogMapping())
     assert error.value.diagnostics[0].code == "E071"
 
 
 def test_names_of_the_log_are_renamed_in_templates_too(tmp_path: Path) -> None:
     lines = (f'{{"node":"p1","at":{n},"pos":{n % 2},"kind":"perform"}}\n' for n in range(1, 9))
     (tmp_path / "log").write_text("".join(lines), encoding="utf-8")
-    mapping = NameMapping(fields={"node": "process", "at": "pos", "pos": "name"})
+    names = {"process": "node", "pos": "at", "name": "pos"}
+    mapping = LogMapping(
+        columns={ours: (Place(theirs, (theirs,)),) for ours, theirs in names.items()}
+    )
     rows = read_log([str(tmp_path / "log")], mapping).rows["p1"]
     assert [row.pos for row in rows] == list(range(1, 9))
     assert [row.data["name"] for row in rows] == [1, 0] * 4

@@ -70,10 +70,11 @@ def test_what_only_the_command_can_meet_is_tested_somewhere() -> None:
     """E005, E007 and E009 need a prepared trace or engine: see tests/results and tests/cli; what a
     cluster can lack is in tests/spark; E010, E013 and E015 need a run: see tests/native; E017
     needs a folder, E040 a scenario, E042 a package and E044 a trace: see tests/cli; E07 and E08
-    need a log: see tests/conform and tests/audit; E12 a file beside a spec: see tests/mutate."""
+    need a log: see tests/conform and tests/audit; E09 and E10 a log or a history: see
+    tests/histories, tests/logs and tests/audit; E12 a file beside a spec: see tests/mutate."""
     elsewhere = {"E005", "E007", "E008", "E009", "E010", "E013", "E015", "E017"}
     elsewhere |= {"E040", "E042", "E044", "E125", "E126"} | {
-        code for code in codes() if code[:3] in ("E07", "E08", "E09")
+        code for code in codes() if code[:3] in ("E07", "E08", "E09", "E10")
     }
     elsewhere |= {code for code in codes() if code.startswith("E02")}
     elsewhere |= {f"E{number}" for number in range(117, 125)}  # automata: see tests/parametric

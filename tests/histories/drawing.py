@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any
 
-from tests.world.orders import OBJECTS, Operation
+from tests.world.orders import OBJECTS, Operation, Step
 
 CALLS = {
     "Register": {"read": 0, "write": 1},
@@ -22,14 +23,19 @@ Event = tuple[Any, ...]
 
 
 def draw_history(
-    draw: random.Random, name: str, most: int, values: int = 2
+    draw: random.Random,
+    name: str,
+    most: int,
+    values: int = 2,
+    calls: Mapping[str, Mapping[str, int]] = CALLS,
+    objects: Mapping[str, tuple[Any, Step]] = OBJECTS,
 ) -> tuple[list[Operation], list[Event]]:
     """Operations, and a history of them as in `tests.world.orders`: results are mostly those of a
     run in which each operation takes effect at a random place, and sometimes any.
 
     An operation may never return; its process then does not call again.
     """
-    first, step = OBJECTS[name]
+    first, step = objects[name]
     state = first
     operations: list[Operation] = []
     history: list[Event] = []
@@ -43,8 +49,8 @@ def draw_history(
         if process not in outstanding:
             if len(operations) == most:
                 continue
-            op = draw.choice(sorted(CALLS[name]))
-            args = tuple(draw.randrange(values) for _ in range(CALLS[name][op]))
+            op = draw.choice(sorted(calls[name]))
+            args = tuple(draw.randrange(values) for _ in range(calls[name][op]))
             operations.append(Operation(process, op, args))
             number = len(operations) - 1
             outstanding[process] = (number, None)

@@ -1,6 +1,7 @@
 """A second definition of consistency models: all orders of a few transactions are tried.
 
-A transaction is a list of steps ``("append", key, value)`` and ``("r", key, list)``.  From the
+A transaction is a list of steps: ``("append", key, value)`` and ``("r", key, list)``, or of
+registers ``("w", key, value)`` and ``("r", key, value)``, ``None`` before any write.  From the
 definitions alone: nothing is inferred from what reads say.
 """
 
@@ -21,16 +22,26 @@ class Txn(NamedTuple):
     outcome: str = "ok"
 
 
-State = dict[Any, tuple[Any, ...]]
+State = dict[Any, Any]
+
+
+def _written(state: State, kind: str, key: Any, value: Any) -> None:
+    state[key] = value if kind == "w" else (*state.get(key, ()), value)
+
+
+def _is_there(state: State, key: Any, value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return state.get(key, ()) == tuple(value)
+    return state.get(key) == value
 
 
 def _runs(state: State, one: Txn) -> State | None:
     """The state after the transaction, if its reads fit."""
     now = dict(state)
     for kind, key, value in one.steps:
-        if kind == "append":
-            now[key] = (*now.get(key, ()), value)
-        elif one.outcome == "ok" and now.get(key, ()) != tuple(value):
+        if kind != "r":
+            _written(now, kind, key, value)
+        elif one.outcome == "ok" and not _is_there(now, key, value):
             return None
     return now
 
@@ -44,13 +55,37 @@ def _chosen(transactions: Sequence[Txn]) -> Iterator[list[Txn]]:
             yield [*certain, *more]
 
 
-def is_serializable(transactions: Sequence[Txn], *, strict: bool = False) -> bool:
-    """Whether some serial order explains all reads; ``strict``: one that respects real time."""
+def is_serializable(
+    transactions: Sequence[Txn], *, strict: bool = False, linearizable_keys: bool = False
+) -> bool:
+    """Whether some serial order explains all reads; ``strict``: one that respects real time;
+    ``linearizable_keys``: one in which the values of each key respect it."""
     return any(
-        _explains(order)
+        _explains(order) and (not linearizable_keys or _keys_respect_time(order))
         for chosen in _chosen(transactions)
         for order in itertools.permutations(chosen)
         if not strict or _respects_time(order)
+    )
+
+
+def _keys_respect_time(order: Sequence[Txn]) -> bool:
+    """Whether for each key no transaction that returned before another one was called used a later
+    value than the first one that the other one used."""
+    used: dict[Any, list[tuple[Txn, int, int]]] = {}
+    versions: dict[Any, int] = {}
+    for one in order:
+        mine: dict[Any, list[int]] = {}
+        for kind, key, _ in one.steps:
+            versions[key] = versions.get(key, 0) + (kind != "r")
+            if kind != "r" or one.outcome == "ok":
+                mine.setdefault(key, []).append(versions[key])
+        for key, of in mine.items():
+            used.setdefault(key, []).append((one, of[0], of[-1]))
+    return not any(
+        one.outcome == "ok" and one.returned < other.called and last > first
+        for users in used.values()
+        for one, _, last in users
+        for other, first, _ in users
     )
 
 
@@ -70,7 +105,7 @@ def _respects_time(order: Sequence[Txn]) -> bool:
 
 def is_snapshot_isolated(transactions: Sequence[Txn]) -> bool:
     """Whether some order of starts and commits explains all reads, where each transaction sees what
-    was committed at its start, and its own appends; of two that overlap none appends to a key to
+    was committed at its start, and its own appends; of two that overlap none writes to a key to
     which the other one does."""
     return any(_has_schedule(chosen) for chosen in _chosen(transactions))
 
@@ -89,13 +124,13 @@ def _has_schedule(chosen: Sequence[Txn]) -> bool:
                 ):
                     return True
                 continue
-            keys = {key for kind, key, _ in one.steps if kind == "append"}
+            keys = {key for kind, key, _ in one.steps if kind != "r"}
             if keys & written[number] or _runs(started[number], one) is None:
                 continue
             after = dict(state)
             for kind, key, value in one.steps:
-                if kind == "append":
-                    after[key] = (*after.get(key, ()), value)
+                if kind != "r":
+                    _written(after, kind, key, value)
             others = {n: of | keys if n != number else of for n, of in written.items()}
             if search(after, started, done | {number}, others):
                 return True

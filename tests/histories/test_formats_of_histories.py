@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from checker.histories import edn as edn_reader
 from checker.histories.pairing import operations_of
 from checker.histories.reading import read_history
 from checker.histories.rows import frozen
+from checker.logs.content import Unreadable
+from checker.logs.objects import Cut
 from checker.record import Recorder
 
 ROWS = [
@@ -69,7 +72,7 @@ def test_every_format_has_the_same_rows(name: str, tmp_path: Path) -> None:
     history = read_history(written(tmp_path, TEXTS[name]))
     rows = [r for r in history.rows if r.process != "nemesis"]
     assert [(r.process, r.kind, r.f, r.value) for r in rows] == ROWS
-    assert history.cut is None
+    assert history.warnings == ()
     outcomes = [one.outcome for one in operations_of(history).found]
     assert outcomes == ["ok", "ok", "info", "fail"]
 
@@ -194,8 +197,40 @@ def test_the_fast_reader_of_plain_maps_reads_what_the_other_one_reads() -> None:
         if fast is None:
             continue
         read += 1
-        slow = list(edn_reader.forms(text))
-        assert [(line, frozen(form)) for line, form in fast] == [
-            (line, frozen(form)) for line, form in slow
-        ], text
+        assert all_forms(fast) == all_forms(edn_reader.forms(text)), text
     assert read > 100
+
+
+def all_forms(forms: Iterator[tuple[int, object]]) -> list[object]:
+    """The forms with their lines, and how they end."""
+    found: list[object] = []
+    try:
+        found += [(line, frozen(form)) for line, form in forms]
+    except (Unreadable, Cut) as problem:
+        return [type(problem), problem.why, problem.line]
+    return found
+
+
+def test_the_fast_reader_goes_on_slowly_where_it_must(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(5)
+    monkeypatch.setattr(edn_reader, "SAMPLE", 200)
+    monkeypatch.setattr(edn_reader, "BLOCK", 60)
+    rows = [
+        "{:process 0 :type :ok :f :w :value 1}", "{:process 1, :type :info, :error :a, :f :w}",
+        '{:process 1 :type :info :error "a {:b\\n} c" :f :w}', "#op{:process 2 :type :ok}", "",
+        "{:process 0 :type :ok :value {:process 1}}", "; {:process", "{:process 0\n :type :ok}",
+        '{:process "\n{:process 3}\n" :type :ok}', "{:process 0 :process 1}", "[1 :ok :w]", "#_ 1",
+        "{:process 0} {:process 1}", "{:process (1 2)}", "{:process}", "{:process 0", "]",
+    ]  # fmt: skip
+    started = 0
+    for _ in range(1000):
+        odd = draw.choices(rows[1:], k=draw.randint(0, 2))
+        lines = rows[:1] * 5 + draw.sample(odd + rows[:1] * 6, len(odd) + 6)
+        text = "\n".join(lines)
+        end = "\n" if lines[-1].startswith(";") else ""
+        text = draw.choice([text, f"[{text}{end}]", f"({text}{end})\n"])
+        fast = edn_reader.plain_maps(text)
+        started += fast is not None
+        if fast is not None:
+            assert all_forms(fast) == all_forms(edn_reader.forms(text)), text
+    assert started > 300

@@ -93,15 +93,15 @@ def test_an_initial_operation_and_a_mapping(tmp_path: Path) -> None:
     )
     names = (
         'ignored = ["sleep"]\n[columns]\nprocess = "client.id"\nf = "op"\n'
-        '[operations]\nr = "read"\nswap = "cas"\n'
+        '[operations]\nread = "r"\ncas = "swap"\n'
     )
     mapping = written(tmp_path, names, "names.toml")
     judge = ["judge", file, "--as", "CompareAndSwap", "-q", "--mapping"]
     assert main([*judge, mapping]) == 1
     assert main([*judge, mapping, "--initial", "write(7)"]) == 0
-    observed = written(tmp_path, names + '[results]\nswap = "fail means false"\n', "observed.toml")
+    observed = written(tmp_path, names + '[results]\ncas = "fail means false"\n', "observed.toml")
     assert main([*judge, observed, "--initial", "write(7)"]) == 1
-    anything = written(tmp_path, names + '[results]\nr = "nil is unknown"\n', "anything.toml")
+    anything = written(tmp_path, names + '[results]\nread = "nil is unknown"\n', "anything.toml")
     nothing = Path(file).read_text(encoding="utf-8").replace('"value": 7', '"value": null')
     Path(file).write_text(nothing, encoding="utf-8")
     assert main([*judge, mapping, "--initial", "write(7)"]) == 1
@@ -117,7 +117,7 @@ def test_a_wrong_mapping_is_a_diagnostic(
     mapping = written(tmp_path, text, "names.toml")
     file = written(tmp_path, GOOD)
     assert main(["judge", file, "--as", "Register", "--mapping", mapping]) == 2
-    assert "[E086]" in capsys.readouterr().err
+    assert "[E097]" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("options", [
@@ -189,3 +189,17 @@ def test_an_object_may_have_choices_and_callers(tmp_path: Path) -> None:
     ):  # fmt: skip
         file = written(tmp_path, text.replace("MINE", mine).replace("READ", read))
         assert main(["judge", file, "--as", f"{spec}::Any"]) == code, (mine, read)
+
+
+def test_a_queue_with_many_open_enqueues_is_decided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Values that nobody dequeues make no difference; that there are some is still counted."""
+    invoke = "{:process %s :type :invoke :f :%s :value %s}\n"
+    ok = "{:process d :type :ok :f :dequeue :value %s}\n"
+    text = "".join(invoke % (n, "enqueue", n) for n in range(26))
+    for values, code in (([3, 1, "nil"], 0), ([3, 1, 3], 1), ([3, 26], 1)):
+        rows = "".join(invoke % ("d", "dequeue", "nil") + ok % value for value in values)
+        file = written(tmp_path, text + rows)
+        assert main(["judge", file, "--as", "Queue", "--timeout", "60"]) == code, values
+        assert "26 without a known outcome" in capsys.readouterr().out

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from checker.audit.columns import operators_of
+from checker.audit.declared import interface_called
 from checker.audit.files import find_files
-from checker.audit.mapping import Mapping_
-from checker.audit.questions import interface_called
 from checker.audit.reading import Reader
 from checker.cli.main import main
-from checker.conform.mapping import NameMapping
 from checker.conform.read_log import read_logs
 from checker.diagnostics import Diagnostic, SpecError
+from checker.logs.mapping import LogMapping
 from tests.logs.damage import COMPRESSIONS, PIECES, damaged, log, wrong_lines
 
 READING = ("E075", "E077", "E080")
@@ -52,7 +51,7 @@ OPERATORS = operators_of(interface_called("BestEffortBroadcast"))
 
 
 def by_audit(path: Path) -> Reading:
-    reader = Reader(Mapping_(), OPERATORS)
+    reader = Reader(LogMapping(), OPERATORS)
     found = Reading()
     try:
         for file in find_files((str(path),)):
@@ -68,7 +67,7 @@ def by_audit(path: Path) -> Reading:
 def by_conform(path: Path) -> Reading:
     found = Reading()
     try:
-        for each in read_logs([str(path)], NameMapping()):
+        for each in read_logs([str(path)], LogMapping()):
             for rows in each.rows.values():
                 said = [row for row in rows if row.data and "lost" not in row.data]
                 found.rows += [(row.process, row.pos, row.kind) for row in said]
@@ -235,7 +234,7 @@ def test_an_empty_name_is_no_log() -> None:
     with pytest.raises(SpecError) as of_audit:
         find_files(("",))
     with pytest.raises(SpecError) as of_conform:
-        read_logs([""], NameMapping())
+        read_logs([""], LogMapping())
     assert of_audit.value.diagnostics[0].code == "E080"
     assert of_conform.value.diagnostics[0].code == "E075"
 

@@ -15,7 +15,8 @@ FEW, MANY = 40, 1500
 
 
 def disagreements(seeds: range, folder: Path) -> tuple[list[str], int, int]:
-    """What differs, and how many specifications are decided, and how many are not."""
+    """What differs, and how many specifications are decided, and how many are not.  The second
+    check allows more where a guard joins a rising and a falling comparison by `||`."""
     found, decided, undecided = [], 0, 0
     for seed in seeds:
         file = File(seed)
@@ -23,7 +24,7 @@ def disagreements(seeds: range, folder: Path) -> tuple[list[str], int, int]:
         path.write_text(file.text, "utf-8")
         for verdict in prove_file(str(path), Options()).report.verdicts:
             violated = file.violated(verdict.property)
-            refused = "E122" in verdict.reason or "E123" in verdict.reason
+            refused = any(why in verdict.reason for why in ("E122", "E123", "two encodings"))
             if verdict.word is Word.UNKNOWN and refused:
                 undecided += 1
                 continue

@@ -16,6 +16,7 @@ from checker.diagnostics import SpecError
 from checker.engines.cluster import Cluster
 from checker.record import Recorder
 from checker.words.steps import headline
+from tests.audit import test_group_plans
 from tests.audit.logs import rows, write
 from tests.audit.random_logs import random_run
 from tests.audit.test_circles import random_circles
@@ -51,6 +52,15 @@ def test_both_engines_say_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_both_engines_say_the_same_of_all_properties(interface: str, tmp_path: Path) -> None:
     agree(interface, 60, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("interface", test_group_plans.INTERFACES)
+def test_both_engines_say_the_same_of_groups(interface: str, tmp_path: Path) -> None:
+    logs = test_group_plans.random_logs(4, 60)
+    here = test_group_plans.found_by_audit(logs, interface, tmp_path)
+    there = test_group_plans.found_by_audit(logs, interface, tmp_path, CLUSTER)
+    assert here == there and set(here.values()) >= {"violated", "unknown"}
 
 
 @pytest.mark.slow

@@ -33,22 +33,52 @@ def _origin(
     own: Iterable[typed.PropertyDef],
     library: Library,
 ) -> Origin:
-    prelude = library.prelude
-    shipped = [] if prelude is None else [*prelude.bases.values()]
     if _is_in(definition, own):
         found = Origin(CHECK, definition.name)
     elif _is_in(definition, (*protocol.properties, *protocol.invariants)):
         found = Origin(PROTOCOL, protocol.name, protocol.shipped)
     else:
-        owners = (i for i in (*library.bases(), *shipped) if _is_in(definition, i.properties))
-        owner = next(owners, None)
-        if owner is None:
-            return Origin(LANGUAGE, "")
-        found = Origin(INTERFACE, owner.name, owner in shipped)
-    if found.shipped or protocol.implements is None:
+        found = _owner(definition, library)
+    return _hiding(found, definition, protocol.implements, library)
+
+
+def _owner(definition: typed.PropertyDef, library: Library) -> Origin:
+    """Returns which interface in sight declares ``definition``; the language where none does."""
+    shipped = [] if library.prelude is None else [*library.prelude.bases.values()]
+    owners = (i for i in (*library.bases(), *shipped) if _is_in(definition, i.properties))
+    owner = next(owners, None)
+    return (
+        Origin(LANGUAGE, "") if owner is None else Origin(INTERFACE, owner.name, owner in shipped)
+    )
+
+
+def _hiding(
+    found: Origin,
+    definition: typed.PropertyDef,
+    interface: typed.Interface | None,
+    library: Library,
+) -> Origin:
+    """Returns the origin with the property of the library that ``definition`` hides."""
+    if found.shipped or interface is None or found.kind == LANGUAGE:
         return found
-    hidden = _hidden(definition, protocol.implements, prelude)
+    hidden = _hidden(definition, interface, library.prelude)
     return found if hidden is None else replace(found, hides=hidden[0].name, hidden=hidden[1].span)
+
+
+def of_interface(
+    interface: typed.Interface, library: Library, protocol: typed.Protocol | None = None
+) -> tuple[typed.PropertyDef, ...]:
+    """Returns the properties of ``interface``, and before them those of a ``protocol`` that
+    implements it, which hide others of the same names: with their origins."""
+    own = () if protocol is None else protocol.properties
+    names = {definition.name for definition in own}
+    more = [each for each in interface.properties if each.name not in names]
+    known = () if protocol is None else (Origin(PROTOCOL, protocol.name, protocol.shipped),)
+    pairs = [(each, origin) for origin in known for each in own]
+    pairs += [(each, _owner(each, library)) for each in more]
+    return tuple(
+        replace(each, origin=_hiding(origin, each, interface, library)) for each, origin in pairs
+    )
 
 
 def of_library(interface: typed.Interface, prelude: Prelude) -> tuple[typed.PropertyDef, ...]:

@@ -11,6 +11,7 @@ from rich.text import Text
 from checker.diagnostics.english import count, listing
 from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.spacetime import spacetime
+from checker.render.terminal.windows import windows_view
 from checker.results.conformance import Conformance, Obstacle
 from checker.results.trace import Trace
 from checker.results.verdict import Word
@@ -36,7 +37,10 @@ MOST_FREE = 12
 
 def conformance_view(report: Conformance, *, runs: bool = True) -> RenderableType:
     """Renders the report; ``runs``: with the run that explains the log, or its longest prefix."""
-    parts: list[RenderableType] = [_verdict(report)]
+    parts: list[RenderableType] = []
+    if report.windows is not None:
+        parts.append(windows_view(report.windows))
+    parts.append(_verdict(report))
     if report.trace is not None and runs:
         parts.append(_run(report, report.trace))
     if report.obstacles:

@@ -1,4 +1,4 @@
-"""Reads what a user says of a log: names of its columns, and where it is complete (TOML)."""
+"""Reads what a user says of the processes of a log: where it is complete, who crashed (TOML)."""
 
 from __future__ import annotations
 
@@ -10,49 +10,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from checker.audit.columns import COLUMNS
 from checker.diagnostics import Diagnostic, SpecError
-
-ROW, FILE = "@row", "@file"
-"""In place of a column: the number of the row in its file, and the name of the file without its
-suffixes."""
-
-OPENTELEMETRY = "opentelemetry"
-"""The name of the mapping of messaging attributes of OpenTelemetry's semantic conventions."""
-
-
-class Mapping_(Struct, frozen=True):
-    """Names in a log, and what they stand for.
-
-    ``columns``: the names of columns by ours, or ``@row`` or ``@file``; ``kinds``: kinds of events,
-    by their names in the log; ``ignore``: columns that no warning names; ``has_attributes``: some
-    columns may be in an object ``attributes``, or in OTLP's JSON.
-    """
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    ignore: tuple[str, ...] = ()
-    has_attributes: bool = False
-
-    def name_of(self, column: str) -> str:
-        """Returns the log's name of ``column``."""
-        return self.columns.get(column, column)
-
-
-READY: Mapping[str, Mapping_] = {
-    OPENTELEMETRY: Mapping_(
-        {
-            "process": "messaging.client.id",
-            "pos": ROW,
-            "kind": "messaging.operation.type",
-            "msg": "messaging.message.id",
-            "partition": "messaging.destination.partition.id",
-            "offset": "messaging.kafka.offset",
-        },
-        {"send": "request", "receive": "indicate", "process": "perform"},
-        has_attributes=True,
-    ),
-}
 
 
 class Told(Struct, frozen=True):
@@ -102,40 +60,11 @@ _TOLD = {
 }
 
 
-def read_mapping(given: str | None) -> Mapping_:
-    """Returns the mapping in the file ``given``, or the ready one of that name; raises
-    :class:`SpecError` (E086)."""
-    if given is None:
-        return Mapping_()
-    if given in READY:
-        return READY[given]
-    document = _toml(given, "mapping")
-    _require_keys(given, document, ("columns", "kinds", "ignore"), "a mapping")
-    columns = _texts(given, document.get("columns", {}), "columns")
-    kinds = _texts(given, document.get("kinds", {}), "kinds")
-    _require_keys(given, columns, tuple(COLUMNS), "[columns]")
-    ignore = document.get("ignore", [])
-    if not isinstance(ignore, list) or not all(isinstance(name, str) for name in ignore):
-        raise _wrong(given, "`ignore` must be a list of column names")
-    return Mapping_(columns, kinds, tuple(ignore))
-
-
-def require_kinds(mapping: Mapping_, known: Mapping[str, Any], file: str | None) -> None:
-    """Raises :class:`SpecError` (E086) where a kind is mapped to one that does not exist."""
-    for name, meant in mapping.kinds.items():
-        if meant not in known:
-            raise _wrong(
-                file or "",
-                f"`{name}` is mapped to `{meant}`, which is not a kind of event",
-                [*known],
-            )
-
-
 def read_manifest(file: str | None) -> Manifest:
     """Returns the manifest in ``file``; raises :class:`SpecError` (E086)."""
     if file is None:
         return Manifest()
-    document = _toml(file, "manifest")
+    document = _toml(file)
     _require_keys(file, document, ("processes", "every"), "a manifest")
     processes = document.get("processes", {})
     if not isinstance(processes, dict):
@@ -159,19 +88,13 @@ def _told(file: str, name: str, given: object) -> Told:
     return Told(**found)
 
 
-def _toml(file: str, what: str) -> dict[str, Any]:
+def _toml(file: str) -> dict[str, Any]:
     try:
         return tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except OSError as problem:
-        raise _wrong(file, f"the {what} can't be read: {problem.strerror or problem}") from None
+        raise _wrong(file, f"the manifest can't be read: {problem.strerror or problem}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise _wrong(file, f"the {what} is not TOML: {problem}") from None
-
-
-def _texts(file: str, given: object, name: str) -> dict[str, str]:
-    if not isinstance(given, dict) or not all(isinstance(v, str) for v in given.values()):
-        raise _wrong(file, f"`{name}` must be a table of strings")
-    return given
+        raise _wrong(file, f"the manifest is not TOML: {problem}") from None
 
 
 def _require_keys(file: str, given: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
