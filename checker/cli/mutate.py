@@ -38,7 +38,12 @@ VACUOUS = 4
 @click.argument("name", metavar="FILE[::CHECK]")
 @click.option("--sample", type=click.IntRange(min=1), metavar="K", help="Draw K of the mutants.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of --sample."
+    "--seed",
+    "drawn_by",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of --sample.",
 )
 @click.option(
     "--every-check",
@@ -86,7 +91,7 @@ def mutate(name: str, jobs: int | None, quiet: bool, **given: Any) -> int:
     session = _Session(spec, [check for _, check in found], options, jobs, quiet)
     if given["show"] is not None:
         return session.show(given["show"])
-    report = session.judge(given["sample"], given["seed"], every_check=given["every_check"])
+    report = session.judge(given["sample"], given["drawn_by"], every_check=given["every_check"])
     if given["json_out"] != "-":
         from checker.render.terminal.mutants import mutation_view
 

@@ -9,6 +9,8 @@ import click
 
 GROUPS = {
     "History": ("object_name", "by", "model", "assumed", "initial", "clock_error"),
+    "Log": ("mapping", "windows", "replay"),
+    "Mutants": ("sample", "drawn_by", "every_check", "show", "score_at_least"),
     "World": ("settings", "grids", "fine_steps"),
     "Walks": ("walks", "most_steps", "seed", "after"),
     "Engine": ("engine", "reduce", "compact", "audit_reductions", "threads", "jobs"),

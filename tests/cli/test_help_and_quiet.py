@@ -26,8 +26,8 @@ def trace(tmp_path: Path) -> str:
     return str(file)
 
 
-ELSEWHERE = {"History", "Walks"}
-"""Groups of options that `judge` and `simulate` have."""
+ELSEWHERE = {"History", "Log", "Mutants", "Walks"}
+"""Groups of options that `check` does not have."""
 
 
 def test_the_help_of_check_is_in_groups(capsys: Out) -> None:

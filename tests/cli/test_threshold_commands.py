@@ -49,7 +49,7 @@ def test_what_cannot_be_converted_exits_with_2(
 ) -> None:
     assert main(["prove", f"{folder}/inner/resets.eta"]) == 2
     said = capsys.readouterr().err
-    assert "error[E120]" in said and "resets `sent` to 0" in said and "^^^" in said
+    assert "error[E120]" in said and "resets `sent`" in said and "^^^" in said
 
 
 @pytest.mark.parametrize(

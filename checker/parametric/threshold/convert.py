@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.diagnostics.english import listing
 from checker.model.ir import SourceLocation
 from checker.parametric.automaton.arithmetic import (
     comparisons,
@@ -156,10 +157,17 @@ def _rule(rule: WrittenRule, guard: Condition, written: Written, found: list[Dia
             found.append(Diagnostic("E121", message, rule.guard_span, hint=hint))
             break
     sends: list[int] = []
+    resets = [name for name, value in rule.updates.items() if not value.terms]
+    if resets:
+        message = f"rule {rule.number} resets {listing(f'`{name}`' for name in resets)}"
+        hint = "a shared variable can only grow: model one round, without resets"
+        found.append(Diagnostic("E120", message, rule.span, hint=hint))
     for name, value in rule.updates.items():
         more = plus(value, Linear(((name, -1),)))
+        if name in resets:
+            continue
         if more.terms or more.constant < 0:
-            found.append(_unsendable(rule, name, value))
+            found.append(_unsendable(rule, name))
         else:
             sends += [written.shared.index(name)] * more.constant
     place = SourceLocation(rule.span.file, rule.span.line, rule.span.column)
@@ -170,11 +178,7 @@ def _rule(rule: WrittenRule, guard: Condition, written: Written, found: list[Dia
     )  # fmt: skip
 
 
-def _unsendable(rule: WrittenRule, name: str, value: Linear) -> Diagnostic:
-    if not value.terms:
-        message = f"rule {rule.number} resets `{name}` to {value.constant}"
-        hint = "a shared variable can only grow: model one round, without resets"
-    else:
-        message = f"rule {rule.number} does not add a number to `{name}`"
-        hint = f"write `{name}' == {name} + 1`, or leave it unchanged"
+def _unsendable(rule: WrittenRule, name: str) -> Diagnostic:
+    message = f"rule {rule.number} does not add a number to `{name}`"
+    hint = f"write `{name}' == {name} + 1`, or leave it unchanged"
     return Diagnostic("E120", message, rule.span, hint=hint)
