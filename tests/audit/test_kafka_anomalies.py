@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checker.audit.mapping import Manifest, Told
 
 from checker.audit.audit import Audit, Request, audit
+from checker.audit.manifest import Manifest, Told
 from checker.words.steps import headline
 
 Row = dict[str, Any]

@@ -121,7 +121,8 @@ def spec(tmp_path: Path) -> Path:
 def endless(tmp_path: Path) -> Path:
     """A check of which much is known after some time, but never all."""
     file = tmp_path / "endless.bcast"
-    file.write_text(SPEC.replace("< LIMIT", ">= 0").replace("x < 2", "x >= 0"), "utf-8")
+    text = SPEC.replace("LIMIT", "100000").replace("x < 2", "x >= 0").replace("n = 2", "n = 4")
+    file.write_text(text, "utf-8")
     return file
 
 
@@ -131,7 +132,7 @@ def test_a_command_does_the_same(home: Home, running: Home, spec: Path) -> None:
     commands: list[tuple[list[str], bytes, dict[str, object]]] = [
         (["check", spec.name], b"", {"cwd": spec.parent}),
         (["check", str(spec), "--json", "-"], b"", {}),
-        (["check", str(spec)], b"", {"env": home.environment(COLUMNS="60")}),
+        (["show", f"{spec}::two"], b"", {"env": home.environment(COLUMNS="60")}),
         (["check", "nowhere.bcast"], b"", {}),
         (["fmt", "-"], text, {}),
         (["explore", f"{spec}::two"], b"1\n1\n", {}),

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checker.conform.mapping import NOTHING_RENAMED
 
 from checker.conform.explain_events import Observation
 from checker.conform.lines import Logged, Resolver
@@ -18,6 +17,7 @@ from checker.conform.local_system import NotLocal
 from checker.conform.read_log import read_log
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
+from checker.logs.mapping import NO_MAPPING
 from checker.model import interpreter
 from checker.model.interpreter import State
 from checker.model.ir import MarkKind, TransitionSystem, VariableKind
@@ -164,8 +164,8 @@ class Enumeration:
 
 
 def windows(system: TransitionSystem, paths: list[str], process: str) -> list[Window]:
-    log = read_log(paths, NOTHING_RENAMED)
-    timelines = Resolver(system, NOTHING_RENAMED).timelines(log)
+    log = read_log(paths, NO_MAPPING)
+    timelines = Resolver(system, NO_MAPPING).timelines(log)
     kinds = frozenset(Logged(kind) for kind, name in KINDS.items() if name in EVERY)
     logged = (kinds | {Logged(MarkKind.CRASH)},) * len(system.processes)
     number = [timeline.process for timeline in timelines].index(process)
@@ -208,9 +208,9 @@ def changed_value(row: Row, draw: random.Random) -> Row:
 
 
 def has_red(case: Case, logs: dict[str, list[Row]]) -> bool:
-    log = read_log(write(case.folder, logs), NOTHING_RENAMED)
+    log = read_log(write(case.folder, logs), NO_MAPPING)
     system = case.opened.system
-    timelines = Resolver(system, NOTHING_RENAMED).timelines(log)
+    timelines = Resolver(system, NO_MAPPING).timelines(log)
     kinds = frozenset(Logged(kind) for kind, name in KINDS.items() if name in case.kinds)
     observation = Observation(system, timelines, (kinds,) * len(system.processes))
     for number in range(len(timelines)):
