@@ -11,7 +11,7 @@ system, and others: a log that it does not explain is not a log of the whole sys
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, assert_never
 
 from msgspec import Struct
 
@@ -282,9 +282,11 @@ class _Slicer:
                     yield ir.While(condition, body, limit, place, grows)
             case ir.Declare(name, type_, value) if outermost and self.reads(value, self.links):
                 self.inputs[name] = type_
-            case _:
+            case ir.Assign() | ir.Mark() | ir.Declare() | ir.Choose() | ir.Fault() | ir.Emit():
                 self._refuse_links(stmt)
                 yield stmt
+            case _:
+                assert_never(stmt)
 
     def _refuse_links(self, node: Any) -> None:
         if self.reads(node, self.links):

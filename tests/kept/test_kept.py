@@ -340,8 +340,10 @@ MAKERS = {
 """The modules that keep results, and those that compute what they keep."""
 ONLY_DECLARE = {
     "checker.cli.commands",
+    "checker.cli.daemon_server",
     "checker.language.load",
     "checker.model.memo",
+    "checker.mutate.mutant_tasks",
     "checker.reductions.registry",
     "checker.sweep.local",
 }
