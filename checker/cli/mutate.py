@@ -184,6 +184,8 @@ class _Session:
         asked, names = [], dict[str, None]()
         for check in self._checks:
             report = self._report(self._spec, check)
+            if report.was_interrupted:
+                raise KeyboardInterrupt
             if report.exit_code != 0:
                 message = f"{check} is not as expected before any change"
                 hint = f"see `bivalence check {self._spec}::{check}`"
