@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 due: list[Callable[[float, str], None]] = []
-"""What is told by when, on the clock of ``time.monotonic``, the main thread has to end at a limit,
-and which limit that is, in words; 0: there is none, or it has ended.  At most one."""
+"""What is called with the time, by ``time.monotonic``, at which the main thread reaches its next
+limit, and with that limit in words; with 0 if it has none.  At most one function."""
 _asked: list[Callable[[], None]] = []
 _waits: list[bool] = [False]
 

@@ -153,8 +153,8 @@ def operators_of(interface: Interface) -> Operators:
 
 
 class Kinds(dict[str, Kind]):
-    """What each kind of event is, by its name in a log; ``numbers``: the role of each that is a
-    request or an indication; empty where its kind says that."""
+    """The kinds of events of an interface, by their names in a log.  ``numbers``: the number of the
+    request or indication that a name stands for; empty where their kinds tell them apart."""
 
     numbers: Mapping[str, int]
 

@@ -1,4 +1,4 @@
-"""What logs are held to: an interface of the library, or an interface or a protocol of a file."""
+"""Finds the properties that logs are checked against: of a library interface, or of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rows of known formats are here, unless a mapping says otherwise."""
+"""Default mappings of known formats; a mapping of the user overrides them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from checker.audit.relations import Relation, col, either
 from checker.audit.tables import FAIL, OK, UNKNOWN, VIOLATED, Findings, Tables
 
 LOG = ("run", "partition")
-"""What one log is."""
+"""The columns that identify one log."""
 
 
 def _group(tables: Tables) -> tuple[str, ...]:

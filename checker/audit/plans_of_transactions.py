@@ -1,6 +1,6 @@
 """Plans of properties of a log with transactions, for consumers that read committed records.
 
-A record without a transaction is one of its own, which is committed at its append.
+A record without a transaction counts as a transaction of its own, committed when it is appended.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ Premise = Callable[[Tables], Relation]
 class Rule(Struct, frozen=True):
     """How a property is asked of a log.
 
-    ``premise``: what it is about; where there is none of it, it is vacuous.  ``complete``: that it
-    holds can't be said of logs with gaps; ``correct``: it speaks of correct processes only;
+    ``premise``: the rows that it is about; without any it is vacuous.  ``complete``: logs with
+    gaps can't show that it holds; ``correct``: it is about correct processes only;
     ``needs``: columns that it is asked with; ``by_role``: with those of the arguments, too, as the
     plan takes the events of its requests and indications apart.
     """

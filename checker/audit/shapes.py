@@ -1,5 +1,5 @@
-"""What a formula says, whatever the names in it are: properties that say the same have the same
-shape, and are asked of logs by the same plan."""
+"""The shapes of formulas: what is left without their names.  Properties of the same shape mean the
+same, and are checked by the same plan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from checker.language.typecheck.types import PROC
 from checker.records import fields, is_record
 
 _ENTRY = (("msg",), ("sender", "msg"))
-"""What is requested or delivered, as a whole: how a formula takes it apart is in its form."""
+"""What is requested or delivered, as a whole; the shape says which parts a formula reads."""
 
 _HISTORIES = typed.History | typed.HistoryOrder | typed.Repeated
 

@@ -5,6 +5,7 @@ The anomalies: A. Adya: Weak Consistency, MIT 1999.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -54,22 +55,22 @@ class Observed(Struct):
     findings: list[Finding] = field(default_factory=list)
     reads: int = 0
 
+    @abstractmethod
     def dependencies(self) -> tuple[Graph, bool]:
         """Returns the dependencies that follow from the reads, and whether they are all, or too
         many."""
-        raise NotImplementedError
 
+    @abstractmethod
     def evidence(self, before: Transaction, after: Transaction, kind: int) -> str:
         """Returns why ``before`` precedes ``after``, by a dependency of ``kind``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def unordered(self) -> list[Any]:
         """Returns the keys of which no read shows the order of all writes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def effects_of(self, one: Transaction) -> Effects:
         """Returns the effects of a transaction."""
-        raise NotImplementedError
 
     def effects(self) -> dict[int, Effects]:
         """Returns the effects of the transactions that took effect, by their numbers."""

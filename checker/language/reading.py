@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from checker import resources
@@ -18,6 +19,14 @@ LARGEST = 4_000_000
 def read(path: Path, span: Span | None = None) -> str:
     """Returns the text of a file; raises :class:`SpecError` (E001, or N016 for an import at
     ``span``)."""
+    return decoded(path, data_of, "E001" if span is None else "N016", span)
+
+
+def decoded(
+    path: Path, data_of: Callable[[Path], bytes], code: str = "E001", span: Span | None = None
+) -> str:
+    """Returns what ``data_of`` returns for a file, as text; raises :class:`SpecError` with ``code``
+    where the file can't be read or is not UTF-8."""
     try:
         return data_of(path).decode("utf-8")
     except FileNotFoundError:
@@ -28,8 +37,7 @@ def read(path: Path, span: Span | None = None) -> str:
         reason = f"byte {error.start} is not UTF-8"
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "the name is invalid").lower()
-    message = f"can't read `{path}`: {reason}"
-    raise SpecError((Diagnostic("E001" if span is None else "N016", message, span),))
+    raise SpecError((Diagnostic(code, f"can't read `{path}`: {reason}", span),))
 
 
 def data_of(path: Path) -> bytes:

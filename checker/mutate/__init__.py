@@ -1,1 +1,1 @@
-"""Whether the checks of a spec notice that it is changed."""
+"""Mutation testing of specs: which small faults their checks notice."""

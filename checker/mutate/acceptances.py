@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.language.reading import decoded
 
 if TYPE_CHECKING:
     from checker.language.mutation.mutants import Mutant
@@ -37,11 +38,7 @@ def read_acceptances(spec: Path, mutants: Iterable[Mutant]) -> Mapping[str, str]
     file = spec.with_name(f"{spec.stem}{SUFFIX}")
     if not file.exists():
         return {}
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as unreadable:
-        message = f"can't read `{file}`: {getattr(unreadable, 'strerror', None) or 'no UTF-8'}"
-        raise SpecError((Diagnostic("E125", message),)) from None
+    text = decoded(file, Path.read_bytes, "E125")
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong_toml:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from checker.sweep.cells import Status
 
 STATES, SECONDS = 20_000, 10.0
-"""What each check may take at least, of a mutant."""
+"""The least limits on a check of a mutant."""
 TIMES = 20
 """A mutant may take so many times the states and the time of its original."""
 COMPARED = 10_000
@@ -167,7 +167,7 @@ def _compared(task: MutantTask, spec: Spec) -> tuple[Fate, str]:
 
 def _is_alike(task: MutantTask, asked: Asked, spec: Spec) -> bool | None:
     """Returns whether a check has the same observable behaviour of a mutant as of its original;
-    ``None``: that takes too long."""
+    ``None``: the graphs are too large, or the time that the user gives a check is over."""
     if asked.states > COMPARED:
         return None
     found: list[bool] = []
@@ -178,7 +178,7 @@ def _is_alike(task: MutantTask, asked: Asked, spec: Spec) -> bool | None:
         found.append(same_behaviour(before, after))
 
     try:
-        with budgets.within(SECONDS):
+        with budgets.within(task.options.limits.timeout):
             stopped = budgets.ended(compare)
     except (SpecError, TooLarge):
         return None

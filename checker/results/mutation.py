@@ -24,7 +24,7 @@ class Fate(StrEnum):
 
 
 class Kill(Struct, frozen=True):
-    """What a ``check`` says of a ``property`` of a mutant, unlike what it expects: ``verdict``.
+    """A ``verdict`` on a ``property`` of a mutant that is not what the ``check`` expects.
     ``steps``: the length of the run that shows it, or ``None`` where a verdict has no run."""
 
     check: str
@@ -95,7 +95,7 @@ class Mutation(Struct, frozen=True):
 
     @property
     def unguarded(self) -> tuple[Positive, ...]:
-        """The lines some change of which survives, and no change is noticed."""
+        """The lines of which some change survives and none is killed."""
         survived = {each.line for each in self.with_fate(Fate.SURVIVED) if not each.accepted}
         return tuple(sorted(survived - {each.line for each in self.with_fate(Fate.KILLED)}))
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from checker import resources
-from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.diagnostics import Diagnostic, Span
+from checker.language.reading import decoded
 from checker.parametric.automaton.automaton import Condition, Linear
 from checker.parametric.threshold.expressions import Expressions
 from checker.parametric.threshold.tokens import Source, Token
@@ -39,17 +40,7 @@ def read_file(path: Path) -> Written:
 
 def text_of(path: Path) -> str:
     """Returns the text of the file ``path``; raises :class:`SpecError` (E001)."""
-    try:
-        return resources.regular(path, LARGEST).decode("utf-8")
-    except FileNotFoundError:
-        reason = "there is no such file"
-    except resources.Unreadable as error:
-        reason = str(error)
-    except UnicodeDecodeError as error:
-        reason = f"byte {error.start} is not UTF-8"
-    except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or "the name is invalid").lower()
-    raise SpecError((Diagnostic("E001", f"can't read `{path}`: {reason}"),))
+    return decoded(path, lambda each: resources.regular(each, LARGEST))
 
 
 def read_text(text: str, file: str) -> Written:
