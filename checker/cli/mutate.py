@@ -130,10 +130,15 @@ class _Session:
     ) -> None:
         """``checks``: those that are asked.  Where they are not all, the mutants are those of the
         protocols that they depend on."""
+        from checker.language.mutants import is_mutant
         from checker.language.mutation.mutants import checks_of, mutants
         from checker.mutate.acceptances import read_acceptances
         from checker.session.load import is_parametric
 
+        whole = len(checks) == len(spec.names)
+        checks = [each for each in checks if not is_mutant(each)]
+        if not checks:
+            raise click.UsageError("that check is a mutant: name the check that it is in")
         self._spec, self._options, self._quiet = spec, options, quiet
         self._jobs, self._name = jobs, os.urandom(8).hex()
         path = Path(spec.path)
@@ -147,7 +152,6 @@ class _Session:
             protocol: frozenset(checks_of(path, protocol)).intersection(self._checks)
             for protocol in {mutant.protocol for mutant in every}
         }
-        whole = len(checks) == len(spec.names)
         self._mutants = [each for each in every if whole or self._about[each.protocol]]
 
     def judge(self, sample: int | None, seed: int, *, every_check: bool) -> Mutation:

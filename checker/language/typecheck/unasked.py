@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from checker.language.link_kinds import Delivery
+from checker.language.mutants import is_mutant
 from checker.language.syntax import typed
 from checker.language.typecheck.world import STOPS
 from checker.records import replace
@@ -17,7 +18,10 @@ from checker.records import replace
 def with_unasked(checks: Iterable[typed.Check]) -> tuple[typed.Check, ...]:
     """Returns the checks of a file, each with what neither it nor another one asks."""
     every = tuple(checks)
-    return tuple(replace(check, unasked=unasked(check, every)) for check in every)
+    return tuple(
+        check if is_mutant(check.name) else replace(check, unasked=unasked(check, every))
+        for check in every
+    )
 
 
 def unasked(check: typed.Check, every: Iterable[typed.Check]) -> tuple[typed.Unasked, ...]:
