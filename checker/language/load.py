@@ -209,8 +209,8 @@ class Spec:
         if self._only:
             check = _narrow(check, self._only)
         if is_mutant(name):
-            return replace(check, overridden=tuple(world.items()), warnings=())
-        left_out = unasked(check, self.module.checks)
+            check = replace(check, warnings=())
+        left_out = unasked(check, self.module.checks, self._text)
         return replace(check, overridden=tuple(world.items()), unasked=left_out)
 
 

@@ -16,7 +16,9 @@ from checker.language.syntax.ast_chance import ExpectChance, ProveChance
 from checker.records import replace
 
 _OF_MUTANTS = ast_items.Expect | ExpectChance
-_OF_ORIGINALS = _OF_MUTANTS | ast_items.Prove | ProveChance | ast_clauses.Scenario | ast_items.Mutant
+_OF_ORIGINALS = (
+    _OF_MUTANTS | ast_items.Prove | ProveChance | ast_clauses.Scenario | ast_items.Mutant
+)
 """The clauses of a check that its mutants do not have."""
 
 

@@ -11,13 +11,15 @@ from checker.language.syntax.ast_chance import ExpectChance
 from checker.language.typecheck.checks import check_of
 from checker.language.typecheck.objects import check_object
 from checker.language.typecheck.scope import Reporter
-from checker.language.typecheck.unasked import with_unasked
+from checker.language.typecheck.unasked import unknown_words, with_unasked
 from checker.records import replace
 
 
 def module_of(source: Source, library: Library) -> typed.Module:
     """Returns what ``source`` declares, typed; its errors go to the library's ``report``."""
     _twice(source, library.report)
+    for problem in unknown_words(source.text or "", source.spec.file):
+        library.report.found[problem] = None
     library.around(source.spec.file)
     for decl in source.objects():
         check_object(decl, library.report, library.around(source.spec.file))
@@ -38,7 +40,7 @@ def module_of(source: Source, library: Library) -> typed.Module:
         source.spec.file,
         tuple(i for i in interfaces if i is not None),
         tuple(p for p in protocols if p is not None),
-        with_unasked(checks),
+        with_unasked(checks, source.text),
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from checker import resources
 from checker.diagnostics import Span
 from checker.language.mutation import source_text
-from checker.language.mutation.mutants import nodes_of
+from checker.language.syntax.walk import nodes_of
 from checker.language.syntax import ast
 
 NUMBERS = ("0", "1", "2", "7", "64", "1000", "65536", "99999999999999999999")

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from checker.diagnostics import Span
 from checker.language.syntax import ast_items, typed
 from checker.language.syntax.relocate import relocate
+from checker.language.syntax.walk import nodes_of
 from checker.language.typecheck.scope import suggestion
 from checker.records import fields, is_record, replace
 
@@ -157,7 +158,7 @@ def _same(one: Any, other: Any) -> bool:
 def _alike(edit: ast_items.Edit, items: Sequence[Any]) -> Iterator[Any]:
     """Yields what may have been meant: statements or expressions of the same kind."""
     wanted = edit.statement if isinstance(edit, ast_items.WithoutStatement) else edit.old
-    return (node for node in _nodes(_code(items)) if type(node) is type(wanted))
+    return (node for node in nodes_of(_code(items)) if type(node) is type(wanted))
 
 
 def _flat(items: Iterable[Any]) -> Iterator[Any]:
@@ -185,17 +186,6 @@ def _code(items: Iterable[Any]) -> tuple[Any, ...]:
             case ast_items.InitChoice():
                 found += [getattr(item, f.name) for f in fields(item) if f.name != "name"]
     return tuple(found)
-
-
-def _nodes(root: Any) -> Iterator[Any]:
-    """Yields the nodes of a tree, from the outside to the inside."""
-    if isinstance(root, tuple):
-        for part in root:
-            yield from _nodes(part)
-    elif is_record(root) and not isinstance(root, Span):
-        yield root
-        for each in fields(root):
-            yield from _nodes(getattr(root, each.name))
 
 
 def _called(item: _NAMED) -> str:
