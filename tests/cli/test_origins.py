@@ -157,7 +157,7 @@ def test_a_page_and_a_trace_have_the_origin(tmp_path: Path) -> None:
         ("n = 2  faults crash <= 1  prove validity", "a lost message (`links lossy`)"),
         (
             "n = 2  faults crash <= 1, byzantine <= 1  links lossy, duplicating  faults partition"
-            "  prove validity",
+            "  prove no_duplication",
             "",
         ),
     ],
