@@ -95,7 +95,9 @@ def parse(type_: Type, data: Any, rename: Callable[[str], str] = str) -> Pattern
     Numbers, truth values (texts, too) and names are what they are; sets, bags and sequences are
     lists; records, messages' fields and maps are objects, of which parts may be missing; an option
     is ``null`` or its value; ``"_"`` is any value.  What the Informal Trace Format has for them
-    is understood, too.  ``rename``: from texts of the log to names of the spec.  Raises :class:`NoValue`.
+    is understood, too.  ``rename``: from texts of the log to names of the spec.
+
+    Raises :class:`NoValue`.
     """
     if isinstance(data, str):
         data = rename(data)
