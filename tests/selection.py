@@ -76,8 +76,8 @@ SHARES = {
 
 No verdict depends on what those of which it has few are about (full disks, folders of others,
 Ctrl-C in each phase), or other tests with random systems ask the same; a test on Spark takes as
-long as twenty others.  Of each file of the library one check is in the default run, and of the others
-some; a run of all tests has all of them."""
+long as twenty others.  Of each file of the library the default run has one check at least; a run of
+all tests has every check."""
 
 
 def thin_out(items: Iterable[pytest.Item]) -> None:
