@@ -3,11 +3,15 @@ those with many cases the default run has a part, and little of what takes long.
 
 from __future__ import annotations
 
+import gc
+import math
 import signal
+from collections.abc import Iterator
 
 import pytest
 
-from tests.selection import leave_out, thin_out
+from checker.cli.commands import UNCOLLECTED
+from tests.selection import WHOLE, leave_out, thin_out
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # the run was started in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -22,3 +26,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark in ("cluster", "browser"):
             if item.get_closest_marker(mark) is not None:
                 item.add_marker(pytest.mark.xdist_group(mark))
+
+
+def pytest_collection_finish() -> None:
+    """Collects garbage as seldom as commands do, and never looks at the collected tests again."""
+    gc.set_threshold(UNCOLLECTED)
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quick_code() -> Iterator[None]:
+    """Code is not optimised during a search, except in a run of all tests: for most systems of
+    tests that takes longer than the search."""
+    from checker.engines.native.search import tiered_jit
+
+    with pytest.MonkeyPatch.context() as patch:
+        if not WHOLE:
+            patch.setattr(tiered_jit, "SECONDS_PER_CHARACTER", math.inf)
+        yield

@@ -1,8 +1,10 @@
-"""Which checks of a spec are about one finite system; read without the tool, which is tested."""
+"""Which checks of a spec are about one finite system, and which are about all sizes; read without
+the tool, which is tested, and in no time."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 _CHECK = re.compile(r"^check\s+(\w+)\s+of\b", re.MULTILINE)
 _EVERY = re.compile(r"^\s*(?:check\b.*\{)?\s*for\s+all\s+\w", re.MULTILINE)
@@ -10,7 +12,18 @@ _EVERY = re.compile(r"^\s*(?:check\b.*\{)?\s*for\s+all\s+\w", re.MULTILINE)
 
 def finite_checks(text: str) -> list[str]:
     """Names of the checks in ``text`` that are not about all sizes, in order."""
+    return [name for name, body in bodies(text) if not _EVERY.search(body)]
+
+
+def checks_for_all_sizes(text: str) -> list[str]:
+    """Names of the other checks in ``text``, in order."""
+    return [name for name, body in bodies(text) if _EVERY.search(body)]
+
+
+def bodies(text: str) -> list[tuple[str, str]]:
+    """The names of the checks in ``text``, and their texts."""
     heads = [*_CHECK.finditer(text)]
-    ends = [*(head.start() for head in heads[1:]), len(text)]
-    bodies = (text[head.start() : end] for head, end in zip(heads, ends, strict=False))
-    return [head[1] for head, body in zip(heads, bodies, strict=True) if not _EVERY.search(body)]
+    starts = [*(head.start() for head in heads), len(text)]
+    return [
+        (head[1], text[slice(*ends)]) for head, ends in zip(heads, pairwise(starts), strict=True)
+    ]

@@ -62,18 +62,22 @@ SHARES = {
             "tests/cli/test_cache_folders.py", "tests/cli/test_exits.py",
             "tests/cli/test_keeping.py", "tests/cli/test_side_by_side.py",
             "tests/cli/test_sweep.py", "tests/instantiate/test_budgets",
-            "tests/language/test_words_as_names.py", "tests/library/test_library.py::test_fine",
-            "tests/library/test_library.py::test_reference",
+            "tests/language/test_words_as_names.py",
         ),
         0.15,
     ),
+    "tests/library/test_library.py::test_expectations": 0.15,  # and one of each file
+    "tests/library/test_library.py::test_every_run": 0.1,
+    "tests/library/test_library.py::test_fine": 0.03,
+    "tests/library/test_library.py::test_reference": 0.03,
     "tests/spark/": 0.4,
 }  # fmt: skip
 """Tests that are taken together, and the share of them that the default run has.
 
 No verdict depends on what those of which it has few are about (full disks, folders of others,
 Ctrl-C in each phase), or other tests with random systems ask the same; a test on Spark takes as
-long as twenty others."""
+long as twenty others.  Of each file of the library the default run has one check at least; a run of
+all tests has every check."""
 
 
 def thin_out(items: Iterable[pytest.Item]) -> None:
@@ -81,7 +85,8 @@ def thin_out(items: Iterable[pytest.Item]) -> None:
     for cases that are marked `every`.
 
     Which of them are left depends on a case's own name alone, so that a new case changes nothing
-    about the others; one at least is left of each test.
+    about the others; one at least is left of each test.  Cases about the same run are left or
+    marked together.
     """
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -90,10 +95,18 @@ def thin_out(items: Iterable[pytest.Item]) -> None:
             cases.setdefault(group or item.nodeid.partition("[")[0], []).append(item)
     for name, of_one_test in cases.items():
         if len(of_one_test) >= MANY:
-            drawn = sorted(of_one_test, key=lambda item: place_of(item.nodeid))
+            drawn = sorted(of_one_test, key=lambda item: place_of(drawn_by(item)))
             for item in drawn[1:]:
-                if place_of(item.nodeid) >= SHARES.get(name, SHARE):
+                if place_of(drawn_by(item)) >= SHARES.get(name, SHARE):
                     item.add_marker(pytest.mark.slow)
+
+
+def drawn_by(item: pytest.Item) -> str:
+    """Returns the name of the run that a case is about, if it says one (`tests/shared_runs.py`):
+    several tests then look at one run; otherwise its own name."""
+    marks = getattr(getattr(item, "callspec", None), "marks", ())
+    groups = [str(mark.args[0]) for mark in marks if mark.name == "xdist_group"]
+    return groups[0] if groups else item.nodeid
 
 
 def place_of(name: str) -> float:

@@ -6,8 +6,8 @@ import pytest
 from _pytest.mark import ParameterSet
 
 
-def sharing(run: str, *values: object, name: str = "", slow: bool = False) -> ParameterSet:
+def sharing(run: str, *values: object, name: str = "", mark: str = "") -> ParameterSet:
     """Returns the parameters of a test that asks about ``run``; the test's id is ``name``, or else
-    ``run``."""
-    marks = [pytest.mark.xdist_group(run), *([pytest.mark.slow] if slow else [])]
+    ``run``; ``mark``: `slow`, `every`, or none."""
+    marks = [pytest.mark.xdist_group(run), *([getattr(pytest.mark, mark)] if mark else [])]
     return pytest.param(*values, id=name or run, marks=marks)

@@ -78,9 +78,9 @@ class _Play(Struct):
         branches = process.branches_of(choice)
         return process.target[branches.start : branches.stop]
 
-    def made(self, place: int, choice: int) -> tuple[Choice | None, Sequence[int]]:
-        """Returns the choice as the interpreter has it (``None``: to stay), and for each branch the
-        place that it leads to."""
+    def interpreted(self, place: int, choice: int) -> tuple[Choice | None, Sequence[int]]:
+        """Returns the interpreter's choice for one of the graph (``None``: to stay), and for each
+        of its branches the place that it leads to."""
         steps, origin = self.graph.steps, self.strategy.origin(choice)
         first, last = steps.first_branch[origin], steps.first_branch[origin + 1]
         if steps.action[origin] == STAY:
@@ -138,7 +138,7 @@ class _Play(Struct):
             choice = self.choice(place)
             if choice is None:
                 return self._end(done, place)
-            made, places = self.made(place, choice)
+            made, places = self.interpreted(place, choice)
             if made is None:
                 return Visit(tuple(done), ends="never", again=(RESTS,))
             done.append(self._headline(place, made))
@@ -246,7 +246,7 @@ class _Play(Struct):
         return found
 
     def _said(self, place: int, choice: int) -> str:
-        made, _ = self.made(place, choice)
+        made, _ = self.interpreted(place, choice)
         return RESTS if made is None else self._headline(place, made)
 
 

@@ -89,10 +89,10 @@ def answer(connection: socket, request: Any, descriptors: Sequence[int]) -> tupl
 
 
 def hand_over(*descriptors: int) -> tuple[int, socket] | None:
-    """Has a daemon begin the work of this command; returns the process that does it, and the
-    connection that receives its status.  ``None``: no daemon can do it.
+    """Lets a daemon run this command; returns the id of the process that runs it, and the
+    connection that receives its exit status.  ``None``: no daemon can run it.
 
-    ``descriptors``: those of the supervisor, which the process gets, too.
+    ``descriptors``: file descriptors of the supervisor, which the process inherits.
     """
     if not hasattr(os, "memfd_create") or NOT_FOR_DAEMONS.intersection(sys.argv[1:2]):
         return None

@@ -277,8 +277,9 @@ class _Conforming:
                 observation = self.observation()
 
     def _decide(self, observation: Observation) -> None:
-        """Scores the log, if that is asked for, and searches: a few nodes with the interpreter;
-        then each log against its local system; then with the engine that is asked for."""
+        """Scores the log, if that is asked for, and searches: a few nodes with the interpreter; as
+        many as there are lines, which is enough where each step explains the next one, with the
+        engine that is asked for; then each log against its local system; then without end."""
         if self.asked.windows:
             self.windows, small = score(observation)
             self._fit(small)
@@ -286,9 +287,11 @@ class _Conforming:
         if self._searched(observation, few, FEW):
             self.decided_by = DEFINITION
             return
+        steps = self._steps(observation)
+        if self._searched(observation, steps, FEW + observation.lines):
+            return
         self.red, small = first_red(observation)
         self._fit(None if self.red else small)
-        steps = self._steps(observation)
         if self.red is None:
             self._searched(observation, steps)
         else:

@@ -131,6 +131,7 @@ def _opened(server: Server, params: lsp.DidOpenTextDocumentParams) -> None:
 
 
 def _changed(server: Server, params: lsp.DidChangeTextDocumentParams) -> None:
+    """Takes the new text; diagnostics are published once its author has paused."""
     uri = params.text_document.uri
     path = path_of(uri)
     server.desk.put(path, server.workspace.get_text_document(uri).source)

@@ -98,7 +98,7 @@ def _violating(
             return list(_alike(system, moment, state)) or [None]
         return list(_without_fault(system, moment, state)) if attempt.fault_only else [None]
 
-    for rest in _replays(system, run, ways):
+    for rest in _replays(run, ways):
         if rest.loop is None and not _is_bad(system, prop, rest.states[-1]):
             continue
         path = Path(rest.states, False, rest.loop, run.values)
@@ -169,7 +169,7 @@ def _remains_violated(
         same = [t for t in _alike(system, moment, state) if t.events == moment.events]
         return list(same) or ([None] if number in optional else [])
 
-    for rest in _replays(system, run, ways):
+    for rest in _replays(run, ways):
         try:
             if _is_violated(system, prop, run, rest):
                 return rest
@@ -195,7 +195,7 @@ Ways = Callable[[int, State], "list[Transition | None]"]
 """The ways to take the step of a number in a state; ``None`` among them: it is left out."""
 
 
-def _replays(system: TransitionSystem, run: Run, ways: Ways) -> Iterator[Remainder]:
+def _replays(run: Run, ways: Ways) -> Iterator[Remainder]:
     """Yields the executions that take the steps of ``run`` in one of the given ways each: depth
     first, and at most ``MOST`` transitions."""
     moments = _moments(run)

@@ -54,6 +54,7 @@ def adds_to_itself(stmt: ir.Assign) -> bool:
 
 
 def _keeps_each_once(value: Expr, here: Expr) -> bool:
+    """Tells whether ``value`` has no element twice if ``here``, from which it is made, has none."""
     match value:
         case Apply(op=Op.BAG_REMOVE, args=(held, _)):
             return held == here

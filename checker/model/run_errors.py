@@ -270,10 +270,11 @@ def _holds(have: Type, want: Type) -> bool:
 
 def block_can_fault(block: ir.Block, growing: bool) -> bool:
     """Tells whether executing ``block`` may be a runtime error."""
-    return any(_statement(stmt, growing) for stmt in block)
+    return any(_statement_can_fault(stmt, growing) for stmt in block)
 
 
-def _statement(stmt: ir.Stmt, growing: bool) -> bool:
+def _statement_can_fault(stmt: ir.Stmt, growing: bool) -> bool:
+    """Returns whether ``stmt`` can raise an error at run time, in some state."""
     match stmt:
         case ir.Assign(target, value):
             if can_fault(value, growing=growing) or not fits(value.type, target.type):

@@ -26,7 +26,7 @@ def require_fit(trace: Trace) -> None:
     steps = (*trace.steps, *closing)
     for number, step in enumerate(steps):
         _step(step, number, trace.processes)
-    for what, where in _numbers(trace):
+    for what, where in _step_numbers(trace):
         if what >= len(steps):
             raise ValueError(f"{where}: there is no step {what}")
     for name, where in _names(trace):
@@ -50,8 +50,8 @@ def _step(step: Step, number: int, processes: tuple[str, ...]) -> None:
         raise ValueError(f"step {number} is of {unknown[0]!r}, which is not a process of the trace")
 
 
-def _numbers(trace: Trace) -> Iterator[tuple[int, str]]:
-    """Yields numbers of steps, and where they stand."""
+def _step_numbers(trace: Trace) -> Iterator[tuple[int, str]]:
+    """Yields the step numbers that ``trace`` refers to, each with the field that has it."""
     yield from ((copies.step, "copies") for copies in trace.copies)
     yield from ((step, "ledger") for entry in trace.ledger for step in entry.steps)
     explanation = trace.explanation

@@ -118,6 +118,11 @@ def _plan_of_run(
 
 
 def _answer(problem: SearchProblem, listener: Listener | None) -> Answer:
+    """Returns the engine's answer, with a remark for each option that the engine ignores.
+
+    An engine that does not support the plan of reductions is asked again without one; raises
+    :class:`SpecError` (E007) where it does not support the check.
+    """
     options, plan, run = problem.options, problem.plan, problem.run
     try:
         answer = _explore(problem, listener)

@@ -17,7 +17,7 @@ def corners_of(computed: Computed, report: Valence) -> tuple[Corner, ...]:
     """Returns the corners, each with whether it is kept and why."""
     return (
         _agreement(report),
-        _nontriviality(computed, report),
+        _nontriviality(report),
         _termination(computed, report),
     )
 
@@ -30,7 +30,7 @@ def _agreement(report: Valence) -> Corner:
     return Corner("agreement", "kept", "no state has more than one decided value")
 
 
-def _nontriviality(computed: Computed, report: Valence) -> Corner:
+def _nontriviality(report: Valence) -> Corner:
     found = {value for start in report.starts for value in start.open}
     if len(found) > 1:
         shown = listing([v for v in report.values if v in found])

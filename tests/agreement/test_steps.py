@@ -17,7 +17,7 @@ from checker.results.answer import Limits
 from checker.results.verdict import Report, Word
 from checker.session.pipeline import run_check
 from tests.finite_checks import finite_checks
-from tests.selection import first_by_default
+from tests.selection import WHOLE, first_by_default
 
 HERE = Path(__file__).parent / "steps"
 CHECKS = [
@@ -119,4 +119,4 @@ def test_random_specs_by_any_engine_and_step_size(shard: int, tmp_path: Path) ->
 
 
 def _limited(options: Options) -> Options:
-    return replace(options, limits=Limits(max_states=3_000))
+    return replace(options, limits=Limits(max_states=3_000 if WHOLE else 1_000))

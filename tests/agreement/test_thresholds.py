@@ -17,6 +17,7 @@ from checker.language.load import load
 from checker.proving.parametric import automaton_of
 from checker.resources import specs
 from tests.agreement.sizes import Sized, all_numbers, compared, telling
+from tests.finite_checks import checks_for_all_sizes
 from tests.parametric.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY
 
 LONG = bool(os.environ.get("BIVALENCE_LONG"))
@@ -81,17 +82,36 @@ def test_the_echo_broadcast_by_hand() -> None:
     _agree(BY_HAND)
 
 
-def each_of_the_library() -> list[ParameterSet]:
-    """All; by default of each file only the check that is named for all sizes, if it is quick."""
+BY_DEFAULT = "for_every_n"
+"""The check of a file that is in the default run, if it is quick."""
+
+
+def files_about_all_sizes(by_default: bool) -> list[ParameterSet]:
+    """The files with a check for all sizes; ``by_default``: those in which one is so named."""
     found = []
-    for path, name in about_all_sizes():
-        slow = name != "for_every_n" or path.endswith(LARGE)
-        marks = [pytest.mark.slow] if slow else []
-        found.append(pytest.param(path, name, id=f"{path}-{name}", marks=marks))
+    for path in sorted(specs().rglob("*.bcast")):
+        names = checks_for_all_sizes(path.read_text(encoding="utf-8"))
+        if BY_DEFAULT in names if by_default else names:
+            name = str(path.relative_to(specs().parent))
+            marks = [pytest.mark.slow] if name.endswith(LARGE) else []
+            case = f"{name}-{BY_DEFAULT}" if by_default else name
+            found.append(pytest.param(name, id=case, marks=marks))
     return found
 
 
-@pytest.mark.parametrize(("path", "name"), each_of_the_library())
-def test_the_library(path: str, name: str) -> None:
+def _agree_in_the_library(path: str, name: str) -> None:
     automaton, questions = automaton_of(path, name, Options())
     _agree(Sized(path, name, automaton, questions, {}))
+
+
+@pytest.mark.parametrize("path", files_about_all_sizes(by_default=True))
+def test_the_library(path: str) -> None:
+    _agree_in_the_library(path, BY_DEFAULT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", files_about_all_sizes(by_default=False))
+def test_the_others_of_the_library(path: str) -> None:
+    for file, name in about_all_sizes():
+        if file == path and name != BY_DEFAULT:
+            _agree_in_the_library(path, name)

@@ -399,12 +399,21 @@ CHECKS = _checks()
 
 assert CHECKS, f"there are no checks under {specs()}"
 
+ONE_OF_EACH = {
+    path: _id(path, name)
+    for path, name in reversed(CHECKS)
+    if _id(path, name) not in SLOW["expectations"]
+}.values()
+"""Of each file the first check that is not slow."""
 
-def _each(test: str, left_out: Collection[str] = ()) -> list[ParameterSet]:
-    """The checks but for those ``left_out``; which take long in ``test``, or at all, are slow."""
+
+def _each(test: str, left_out: Collection[str] = (), every: bool = False) -> list[ParameterSet]:
+    """The checks but for those ``left_out``; which take long in ``test``, or at all, are slow;
+    ``every``: one of each file is in the default run whatever is drawn."""
     names = ((_id(*check), check) for check in CHECKS)
-    slow = {*SLOW[test], *SLOW["expectations"]}
-    return [sharing(n, *check, slow=n in slow) for n, check in names if n not in left_out]
+    marks = dict.fromkeys(ONE_OF_EACH if every else (), "every")
+    marks |= dict.fromkeys([*SLOW[test], *SLOW["expectations"]], "slow")
+    return [sharing(n, *check, mark=marks.get(n, "")) for n, check in names if n not in left_out]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -427,8 +436,7 @@ def _words(report: Report) -> dict[str, str]:
     return {v.property: v.word.value for v in report.verdicts}
 
 
-@pytest.mark.every
-@pytest.mark.parametrize(("path", "name"), _each("expectations"))
+@pytest.mark.parametrize(("path", "name"), _each("expectations", every=True))
 def test_expectations(path: Path, name: str) -> None:
     report = _native(path, name)
     assert report.expectations, "a check of the library expects something"
@@ -487,7 +495,7 @@ def test_every_file_is_in_the_default_run() -> None:
     """Some check of it by coarse steps, and some by fine steps or by the reference engine."""
     everything, named = {path for path, _ in CHECKS}, {_id(*c): c[0] for c in CHECKS}
     slow = set(SLOW["expectations"])
-    assert {named[name] for name in named.keys() - slow} == everything
+    assert {named[name] for name in ONE_OF_EACH} == everything
     fine = named.keys() - COARSE_ONLY.keys() - set(SLOW["fine_steps"]) - slow
     by_both = named.keys() - NATIVE_ONLY.keys() - set(SLOW["reference"]) - slow
     asked = named.keys() - (COARSE_ONLY.keys() & NATIVE_ONLY.keys())

@@ -18,6 +18,7 @@ from checker.language.load import load
 from checker.proving.parametric import prove_every
 from checker.resources import specs
 from checker.results.verdict import PropertyVerdict, Report, Word
+from tests.finite_checks import checks_for_all_sizes
 from tests.shared_runs import sharing
 
 HOLDS: Mapping[str, int] = {}
@@ -34,11 +35,9 @@ def _verdicts(path: str, name: str) -> dict[str, PropertyVerdict]:
 
 def _about_all() -> list[tuple[str, str]]:
     return [
-        (str(path.relative_to(specs())), check.name)
+        (str(path.relative_to(specs())), name)
         for path in sorted(specs().rglob("*.bcast"))
-        if "for all" in path.read_text(encoding="utf-8")
-        for check in load(str(path)).checks
-        if check.every
+        for name in checks_for_all_sizes(path.read_text(encoding="utf-8"))
     ]
 
 
@@ -173,7 +172,7 @@ Ben-Or's rounds are asked."""
 
 def _sharing(path: str, check: str, *more: object, name: str = "") -> ParameterSet:
     slow = (path, check) in SLOW
-    return sharing(f"{path}-{check}", path, check, *more, name=name, slow=slow)
+    return sharing(f"{path}-{check}", path, check, *more, name=name, mark="slow" if slow else "")
 
 
 @pytest.mark.parametrize(
@@ -204,7 +203,12 @@ def test_what_the_library_expects(path: str, name: str) -> None:
 
 
 def test_every_row_is_about_a_check_for_all() -> None:
-    assert {(path, name) for path, name, _, _ in THEORY} <= set(_about_all())
+    about_all = set(_about_all())
+    rows = {(path, name) for path, name, _, _ in THEORY}
+    assert rows <= about_all
+    for path in sorted({path for path, _ in rows}):
+        read = {(path, check.name) for check in load(str(specs() / path)).checks if check.every}
+        assert read == {(file, name) for file, name in about_all if file == path}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from functools import cache
 from itertools import combinations
 
 FAULTS = (
@@ -160,8 +161,10 @@ def covered(features: Iterable[str]) -> set[frozenset[str]]:
     return {frozenset(pair) for pair in combinations(sorted(features), 2)}
 
 
+@cache
 def covering_sets(seed: int, most: int) -> list[frozenset[str]]:
-    """One of many coverings."""
+    """One of many coverings, drawn when it is first asked for: half a second is a lot while tests
+    are collected."""
     return covering(random.Random(seed), most)
 
 

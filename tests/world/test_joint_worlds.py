@@ -379,8 +379,10 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.every
-@pytest.mark.parametrize("joint", [True, False], ids=["together", "apart"])
+@pytest.mark.parametrize(
+    "joint",
+    [pytest.param(True, id="together", marks=pytest.mark.every), pytest.param(False, id="apart")],
+)
 @pytest.mark.parametrize("name", CASES)
 def test_what_it_decides_that_they_die_together(name: str, joint: bool, tmp_path: Path) -> None:
     case = CASES[name]

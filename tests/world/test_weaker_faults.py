@@ -38,7 +38,6 @@ from tests.world.protocol import (
 from tests.world.sorts import MSG
 from tests.world.test_ghost_worlds import bare, observing
 
-SETS = covering_sets(2, 3)
 STATES = 150
 MODES = ("native", "reference", "native fine", "reference plain")
 
@@ -46,7 +45,8 @@ MODES = ("native", "reference", "native fine", "reference plain")
 def crashing(position: int, seed: int, *more: str, observed: bool = False) -> Spec | None:
     """A spec in which processes crash for ever, and could as well recover; if it is ``observed``,
     questions are about ghosts."""
-    features = closed({*SETS[position % len(SETS)], "crash", *more})
+    sets = covering_sets(2, 3)
+    features = closed({*sets[position % len(sets)], "crash", *more})
     if not together(features | {"recover"}):
         return None
     features -= {"recovers", "power", "wipe", "failing_sync"}  # which need that they come back

@@ -37,6 +37,7 @@ class ReferenceChance(ChanceGraph):
             self.seconds = time.monotonic() - started
 
     def _build(self, states: list[State]) -> None:
+        """Numbers ``states``, all that are reachable, and writes the choices of each."""
         self._states, self._numbers = states, {state: i for i, state in enumerate(states)}
         self._known: dict[Constraint | int, int] = {}
         self._sets: dict[frozenset[int], int] = {frozenset(): 0}

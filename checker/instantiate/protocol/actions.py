@@ -60,7 +60,7 @@ def _condition(
     params = [Param(self.name, domain, world.may_step(self))]
     names: dict[str, Expr] = {}
     for name, type_ in event.free:
-        found = receptions.type_of_free(world, instance, event.condition, name)
+        found = receptions.type_of_free(instance, event.condition, name)
         local = ir.Local(found or world.type_of(type_, instance, f"_{name}"), fresh(name))
         if not enumerable(local.type):
             message = f"`{name}` has too many possible values to enumerate"

@@ -66,7 +66,7 @@ def _types_begun_with(world: World, instance: Instance, handler: typed.Handler) 
     match handler.event:
         case typed.OnCondition(condition, free):
             return tuple(
-                receptions.type_of_free(world, instance, condition, each)
+                receptions.type_of_free(instance, condition, each)
                 or world.type_of(declared, instance, f"_{each}")
                 for each, declared in free
             )

@@ -48,7 +48,7 @@ def type_of_key(world: World, instance: Instance, handler: typed.Handler) -> Typ
     return world.type_of(handler.event.key[1], instance, label, handler.span)
 
 
-def type_of_free(world: World, instance: Instance, condition: typed.Expr, name: str) -> Type | None:
+def type_of_free(instance: Instance, condition: typed.Expr, name: str) -> Type | None:
     """Returns the type of what a ``received`` in ``condition`` binds ``name`` to: its field's type,
     so that it holds every value that may arrive."""
     found: Type | None = None

@@ -137,7 +137,7 @@ class _Layout:
         if index == 0 or commented or (ends and not opens) or self._is_broken_at(index):
             if not closes:
                 self._blank_line(ends, fresh)
-            self._lines.append(_Line(self._indent(index, token)))
+            self._lines.append(_Line(self._indent(token)))
 
     def _is_broken_at(self, index: int) -> bool:
         """Tells whether a line ends before the token ``index`` because of a brace."""
@@ -162,8 +162,8 @@ class _Layout:
 
     # ---- columns --------------------------------------------------------------------------------
 
-    def _indent(self, index: int, token: Lexeme) -> int:
-        """Returns the indentation of the line that the token ``index`` begins."""
+    def _indent(self, token: Lexeme) -> int:
+        """Returns the indentation of the line that ``token`` begins."""
         if token.is_container and token.text == "}":
             return INDENT * (self._depth - 1)
         if _stands_like_an_item(token):

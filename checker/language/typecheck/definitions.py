@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_items, typed
-from checker.language.syntax.typed import Expr, Type
+from checker.language.syntax.typed import Expr
 from checker.language.typecheck.expressions import check, infer, safe
 from checker.language.typecheck.inline import inline, size
 from checker.language.typecheck.patterns import fresh
@@ -50,8 +50,8 @@ def check_definitions(home: Home) -> None:
         for definition in known.values():
             if definition.home is not home or not _has_types(definition):
                 continue
-            for name, type_ in definition.params:
-                _require_fresh(definition, name, type_, roles[0])
+            for name, _ in definition.params:
+                _require_fresh(definition, name, roles[0])
             ways: list[tuple[str, str | None]]
             ways = [("code", each) for each in roles] + [("property", None), ("initial", None)]
             if all(_body(definition, *way) is None for way in ways):
@@ -73,7 +73,7 @@ def _has_types(definition: Definition) -> bool:
     return UNKNOWN not in (definition.result, *(type_ for _, type_ in definition.params))
 
 
-def _require_fresh(definition: Definition, name: str, type_: Type, role: str) -> None:
+def _require_fresh(definition: Definition, name: str, role: str) -> None:
     """Reports a parameter whose name has a meaning already."""
     decl = next(f for f in definition.decl.fields if f.name.text == name)
     try:

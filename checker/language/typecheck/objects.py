@@ -310,7 +310,7 @@ def of_clients(check: typed.Check, report: Reporter) -> tuple[Diagnostic, ...]:
     for definition in check.prove:
         for node in consistent_in(definition.formula):
             asked[node.object.name, node.object.span] = node
-    found = (_of_object(check, node, report) for node in asked.values())
+    found = (_check_clients(check, node, report) for node in asked.values())
     return tuple(warning for warnings in found for warning in warnings)
 
 
@@ -319,9 +319,11 @@ def consistent_in(formula: object) -> Iterator[typed.Consistent]:
     return (node for node in nodes(formula) if isinstance(node, typed.Consistent))
 
 
-def _of_object(
+def _check_clients(
     check: typed.Check, node: typed.Consistent, report: Reporter
 ) -> Iterator[Diagnostic]:
+    """Reports clients that call what the object of ``node`` lacks, and a check in which none calls
+    it; yields a warning for each operation that no client calls."""
     interface, name = check.protocol.implements, node.object.name
     have = node.object.protocol.implements
     assert interface is not None and have is not None

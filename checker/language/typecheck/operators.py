@@ -30,7 +30,7 @@ def check_operator(expr: ast.Operator, scope: Scope, expected: Type | None) -> E
         case "==" | "!=":
             return typed.Operation(BOOL, op, pair(args[0], args[1], scope, None), span)
         case "<" | "<=" | ">" | ">=":
-            return typed.Operation(BOOL, op, _check_ordered(args, scope), span)
+            return typed.Operation(BOOL, op, _ordered_arguments(args, scope), span)
         case "in" | "not in":
             return typed.Operation(BOOL, op, _member(args[0], args[1], scope), span)
         case "subset":
@@ -90,7 +90,8 @@ def pair(left: ast.Expr, right: ast.Expr, scope: Scope, expected: Type | None) -
     return first, check(right, scope, first.type)
 
 
-def _check_ordered(args: tuple[ast.Expr, ...], scope: Scope) -> tuple[Expr, ...]:
+def _ordered_arguments(args: tuple[ast.Expr, ...], scope: Scope) -> tuple[Expr, ...]:
+    """Returns the typed operands of a comparison by order, which must be numbers (N007)."""
     made = []
     for arg in args:
         built = safe(arg, scope)

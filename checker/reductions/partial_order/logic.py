@@ -259,7 +259,9 @@ def _normalize(node: Expr) -> tuple[Expr, int]:
 
 
 def close_case(case: Case, facts: frozenset[int] = frozenset()) -> Expr:
-    """The condition of one case; weaker where it would take too long to evaluate."""
+    """Returns the condition of ``case`` under ``facts``: variables that its parts determine are
+    eliminated, the others quantified.  Weaker where an exact one would take too long to evaluate.
+    """
     binders = dict(case.binders)
     parts: dict[int, Expr] = {}
     if not _add_parts(case.parts, parts, facts):

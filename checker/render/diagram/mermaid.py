@@ -63,6 +63,7 @@ class _Diagram:
                 self._missing[arrow.sent].append(arrow)
 
     def lines(self) -> Iterator[str]:
+        """Yields the lines of the diagram."""
         trace = self._trace
         yield "sequenceDiagram"
         for process, name in self._names.items():
