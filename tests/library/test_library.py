@@ -253,7 +253,7 @@ COARSE_ONLY = {
     "byzantine/bracha-four.joined_by_nobody": "`three` is asked by fine steps, too",
     "byzantine/bracha-four.few_readies": "`three` is asked by fine steps, too",
     "registers/abd-one_writer_crash.no_majority": "`half_is_enough` is asked by fine steps, too",
-    "registers/abd-one_writer_crash.all_must_answer": "`half_is_enough` is asked by fine steps, too",
+    "registers/abd-one_writer_crash.all_must_answer": "`half_is_enough` is asked so, too",
     "replication/raft-two_terms.any_candidate": "`one_term` is asked by fine steps, too",
     "byzantine/bracha-joins_too_soon": "`three` is asked by fine steps, too",
     "byzantine/bracha-too_few_echoes": "`three` is asked by fine steps, too",
