@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -112,8 +113,9 @@ def read_history(file: str, mapping: LogMapping = NO_MAPPING) -> History:
         data = bytes(content[beginning(content) :])
         kind = TEXT if mapping.lines is not None else _format_of(data)
         found = History(file, kind, mapping=mapping)
-        rows = {EDN: _edn, PRINTED: _printed, JSON: _json, TEXT: _text}[found.format]
-        _collect(found, rows(found, data))
+        rows = {EDN: _edn, PRINTED: _printed, JSON: _json, TEXT: _text}[kind](found, data)
+        del content, data  # a history may be large: each reader has it once
+        _collect(found, rows)
     except Unreadable as problem:
         if not problem.line:
             raise wrong("E075", f"{file}: {problem.why}", None, problem.hint) from None
@@ -155,6 +157,7 @@ def _format_of(data: bytes) -> str:
 
 def _edn(history: History, data: bytes) -> Iterator[Row]:
     text = _decoded(data)
+    del data
     entries = history.entries
     for line, form in edn.plain_maps(text) or edn.forms(text):
         if isinstance(form, dict) and _is_plain(history, form):
@@ -215,10 +218,12 @@ def _of_entry(history: History, entry: Entry, of: LogMapping | None = None) -> I
 
 
 def _row(history: History, line: int, process: Any, kind: Any, f: Any, key: Any, value: Any) -> Row:
-    if not isinstance(kind, str) or kind not in TYPES:
-        known = ", ".join(f"`{each}`" for each in (INVOKE, OK, FAIL, INFO))
-        raise Unreadable(f"unknown `type` of a row: {kind}", line, f"the types are {known}")
-    return Row(frozen(process), kind, str(f), key, frozen(value), history.file, line)
+    known = TYPES.get(kind) if isinstance(kind, str) else None
+    if known is None:
+        types = ", ".join(f"`{each}`" for each in (INVOKE, OK, FAIL, INFO))
+        raise Unreadable(f"unknown `type` of a row: {kind}", line, f"the types are {types}")
+    name = sys.intern(f) if type(f) is str else str(f)
+    return Row(frozen(process), known, name, key, frozen(value), history.file, line)
 
 
 # ---- printed logs -------------------------------------------------------------------------------
