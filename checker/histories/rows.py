@@ -77,18 +77,17 @@ def wrong(code: str, message: str, span: Span | None, hint: str = "") -> SpecErr
 
 
 def frozen(value: Any) -> Any:
-    """Returns a hashable copy of ``value``: tuples for lists, sets of pairs for maps."""
-    kind = type(value)
-    if kind is list or kind is tuple:
-        return tuple([frozen(each) if type(each) in _DEEP else each for each in value])
-    if kind is dict:
-        return frozenset((frozen(k), frozen(v)) for k, v in value.items())
-    if kind is set or kind is frozenset:
-        return frozenset(map(frozen, value))
+    """Returns ``value`` if it is hashable, or a hashable copy: tuples for lists, sets of pairs for
+    maps."""
+    try:
+        hash(value)
+    except TypeError:
+        if isinstance(value, dict):
+            return frozenset((frozen(k), frozen(v)) for k, v in value.items())
+        if isinstance(value, set | frozenset):
+            return frozenset(map(frozen, value))
+        return tuple(map(frozen, value))
     return value
-
-
-_DEEP = frozenset((list, tuple, dict, set, frozenset))
 
 
 def shown(value: Any) -> str:
