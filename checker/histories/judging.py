@@ -15,7 +15,7 @@ from checker.histories.clocks import Clocks
 from checker.histories.initial import Initial
 from checker.histories.judging_transactions import STRICT, TRANSACTIONS, judge_transactions
 from checker.histories.linearizability import Elsewhere, Part, decide, parts_of, reordered
-from checker.histories.objects import Found, find_object
+from checker.histories.objects import Machines, find_object
 from checker.histories.pairing import Operation, Shape, indeterminate, operations_of, with_keys
 from checker.histories.reading import History, read_history
 from checker.histories.refutations import Refutation, as_recorded, explain
@@ -48,12 +48,14 @@ class Request(Struct, frozen=True):
 
 
 class Judge(Struct, frozen=True):
-    """Judges histories as ``request`` says, with an object that was ``found``; ``None``: their
-    operations are transactions; ``elsewhere``: other processes that decide the parts of a history
-    that are not decided soon, if there are any."""
+    """Judges histories as ``request`` says.
+
+    ``machines``: those of the object, for all histories; ``None``: operations are transactions.
+    ``elsewhere``: other processes that decide parts that are not decided soon, if there are any.
+    """
 
     request: Request
-    found: Found | None
+    machines: Machines | None
     elsewhere: Elsewhere | None = None
 
     def judge(self, file: str) -> Judgement:
@@ -78,10 +80,10 @@ class Judge(Struct, frozen=True):
             why = stop_reason(problem)
             return replace(report, sentence=f"not read to its end: {why}", stopped=why,
                            seconds=time.monotonic() - began)  # fmt: skip
-        if self.found is None:
+        if self.machines is None:
             report = self._judged_transactions(operations, report, clocks)
         else:
-            report = self._judged(self.found, operations, report, clocks)
+            report = self._judged(self.machines, operations, report, clocks)
         return replace(report, seconds=time.monotonic() - began)
 
     def _read(self, history: History, report: Judgement) -> tuple[list[Operation], Judgement]:
@@ -118,7 +120,7 @@ class Judge(Struct, frozen=True):
         return replace(found, word=Word.UNKNOWN, sentence=f"{model}? {why}")
 
     def _judged(
-        self, found: Found, operations: list[Operation], report: Judgement, clocks: Clocks
+        self, machines: Machines, operations: list[Operation], report: Judgement, clocks: Clocks
     ) -> Judgement:
         shape, parts = self.request.shape, list[Part]()
         refuted: Part | None = None
@@ -126,8 +128,8 @@ class Judge(Struct, frozen=True):
             with budgets.raising_when_exhausted():
                 if shape.by_key:
                     with_keys(operations)
-                bound = bind(found, operations, shape)
-                parts += parts_of(found, bound, shape.by_key, self.request.initial)
+                bound = bind(machines.found, operations, shape)
+                parts += parts_of(machines, bound, shape.by_key, self.request.initial)
                 refuted = decide(parts, self.elsewhere)
                 if refuted is not None and clocks.are_several:
                     parts = [
@@ -170,7 +172,7 @@ def judge_of(request: Request, elsewhere: Elsewhere | None = None) -> Judge:
     what = f"an operation of {found.name}"
     request.mapping.require_known("f", found.operations, what)
     request.mapping.require_results(found.operations, what)
-    return Judge(request, found, elsewhere)
+    return Judge(request, Machines(found), elsewhere)
 
 
 def _violated(part: Part, parts: Sequence[Part], report: Judgement) -> Judgement:

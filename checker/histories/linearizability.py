@@ -18,7 +18,7 @@ from msgspec import Struct
 from checker.histories.events import Events, events_of
 from checker.histories.initial import Initial
 from checker.histories.just_in_time import JustInTime
-from checker.histories.objects import Executed, Found, Machines
+from checker.histories.objects import Executed, Machines
 from checker.histories.rows import MISSING
 from checker.histories.steps import Bound, Steps, execute
 from checker.histories.unseen import without_unseen
@@ -148,14 +148,13 @@ class Part(Struct):
 
 
 def parts_of(
-    found: Found, bound: Sequence[Bound], by_key: bool, initial: Sequence[Initial] = ()
+    machines: Machines, bound: Sequence[Bound], by_key: bool, initial: Sequence[Initial] = ()
 ) -> list[Part]:
-    """Returns the parts that are decided alone: one for each key, or one in all; in each the
-    ``initial`` operations have taken effect before."""
+    """Returns the parts that are decided alone, with the object that ``machines`` are of: one for
+    each key, or one in all; in each the ``initial`` operations have taken effect before."""
     groups: dict[Any, list[Bound]] = {}
     for one in bound:
         groups.setdefault(one.recorded.key if by_key else MISSING, []).append(one)
-    machines = Machines(found)
     return [part_of(machines, key, group, initial) for key, group in groups.items()]
 
 

@@ -26,10 +26,10 @@ from checker.histories.rows import (
     frozen,
     wrong,
 )
-from checker.logs.content import Unreadable, beginning, read
+from checker.logs.content import Unreadable, beginning, read, require_objects
 from checker.logs.entries import Entries, Matched, is_otlp, stem_of
 from checker.logs.mapping import NO_MAPPING, UNITS, LogMapping
-from checker.logs.objects import Cut, decoded, lines, parse, texts
+from checker.logs.objects import Cut, decoded, lines, texts
 from checker.logs.paths import ABSENT, Entry, Path, path_of
 from checker.polling import poll
 
@@ -110,6 +110,8 @@ def read_history(file: str, mapping: LogMapping = NO_MAPPING) -> History:
     """
     try:
         content = read(file)
+        if mapping.lines is None:
+            require_objects(content)
         data = bytes(content[beginning(content) :])
         kind = TEXT if mapping.lines is not None else _format_of(data)
         found = History(file, kind, mapping=mapping)
@@ -300,7 +302,7 @@ def _of_json(
     history: History, entries: Entries, number: int, text: str, whole: bool
 ) -> Iterator[Row]:
     try:
-        found = parse(text, number)
+        found = entries.parsed(text, number)
     except Cut as problem:
         if whole:
             raise Unreadable(problem.why, number) from None
@@ -313,13 +315,13 @@ def _of_json(
         history.format, of = OTLP, of.over(SPANS)
     for entry in entries.of(found, number):
         if _is_recorded(entry.row, of):
-            row = _recorded(history, entry.row, number)
+            row = _recorded(history, entry.row, entry.line)
             history.skipped += row is None
             if row is not None:
                 yield row
             continue
         if of.of("process", entry) is ABSENT and of.of("call_time", entry) is ABSENT:
-            raise Unreadable("this row has no `process`", number)
+            raise Unreadable("this row has no `process`", entry.line)
         yield from _of_entry(history, entry, of)
 
 
