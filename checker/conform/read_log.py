@@ -15,10 +15,10 @@ from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.diagnostics.english import count
-from checker.logs.content import Unreadable, read
+from checker.logs.content import Unreadable, read, require_objects
 from checker.logs.entries import Entries, Matched, is_otlp, stem_of
 from checker.logs.mapping import OBJECTS, LogMapping, with_part
-from checker.logs.objects import Cut, parse, texts
+from checker.logs.objects import Cut, texts
 from checker.logs.paths import ABSENT, LINE, ROW, Entry, used_names
 from checker.record.kinds import GAP, KINDS
 
@@ -177,14 +177,16 @@ class _Reader:
     def _of_objects(self, path: str) -> Iterator[Row]:
         last: Row | None = None
         templates, entries = Templates(self.mapping), Entries(self.mapping, stem_of(path))
-        for number, text, whole in texts(read(path)):
+        content = read(path)
+        require_objects(content)
+        for number, text, whole in texts(content):
             known = templates.row(path, number, text)
             if known is not None:
                 last = known
                 yield known
                 continue
             try:
-                data = parse(text, number)
+                data = entries.parsed(text, number)
             except Cut:
                 if whole:
                     raise
