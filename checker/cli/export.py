@@ -28,11 +28,8 @@ HARNESS = "harness"
 @click.option(
     "-o", "--output", metavar="FILE", default="-", help="Output file; `-` (default) is stdout."
 )
-@click.option("--hooks", metavar="FILE", help="Hooks of the harness, instead of a template.")
 @LAYOUT
-def export(
-    trace: str, folder: str | None, wanted: str, output: str, hooks: str | None, layout: Layout
-) -> int:
+def export(trace: str, folder: str | None, wanted: str, output: str, layout: Layout) -> int:
     """Write TRACE in another format, without its spec.
 
     --layout applies only to formats without a fixed order: svg. `--to harness DIR` writes a
@@ -47,9 +44,9 @@ def export(
     if wanted == HARNESS:
         if folder is None or output != "-" or layout != "steps":
             raise click.UsageError("write --to harness DIR, without -o and --layout")
-        return _write_harness(trace, folder, hooks)
-    if folder is not None or hooks is not None:
-        raise click.UsageError("DIR and --hooks belong to --to harness")
+        return _write_harness(trace, folder)
+    if folder is not None:
+        raise click.UsageError("DIR belongs to --to harness; -o FILE names a file")
     if output != "-":
         require_writable(output)
     if layout != "steps" and not has_layout(wanted):
@@ -58,7 +55,7 @@ def export(
     return 0
 
 
-def _write_harness(trace: str, folder: str, hooks: str | None) -> int:
+def _write_harness(trace: str, folder: str) -> int:
     from checker.cli.console import print_line
     from checker.cli.trace_documents import load
     from checker.diagnostics.english import listing
@@ -66,11 +63,9 @@ def _write_harness(trace: str, folder: str, hooks: str | None) -> int:
 
     loaded = load(trace)
     try:
-        text = None if hooks is None else Path(hooks).read_text(encoding="utf-8")
-        written = write_harness(loaded, Path(folder), text)
-    except (OSError, UnicodeDecodeError) as problem:
-        why = getattr(problem, "strerror", None) or "it is no text in UTF-8"
-        name = getattr(problem, "filename", None) or hooks
-        raise click.UsageError(f"{name}: {why}") from problem
+        written = write_harness(loaded, Path(folder))
+    except OSError as problem:
+        name = problem.filename or folder
+        raise click.UsageError(f"{name}: {problem.strerror}") from problem
     print_line(f"{folder}: {listing(written)}; run: python {Path(folder) / 'run.py'} --plan")
     return 0

@@ -25,6 +25,7 @@ RUN = '''\
 
     python run.py --plan     what can be forced, what is awaited, what is beyond reach
     python run.py            try it, ten times at most (--tries N)
+    python run.py --help     more options
 
 Exit codes: 1 it happened; 3 it did not; 2 the harness can't run as it is set up.
 """
@@ -39,11 +40,10 @@ if __name__ == "__main__":
 '''
 
 
-def write_harness(trace: Trace, folder: Path, hooks: str | None) -> list[str]:
+def write_harness(trace: Trace, folder: Path) -> list[str]:
     """Writes the harness of ``trace`` to ``folder``; returns the names of the files to look at.
 
-    ``hooks``: the text of the hooks; ``None``: those that are there, or else a template.  Hooks
-    that are in the folder are never replaced by a template.
+    Hooks that are there stay as they are; else there is a template of them.
     Raises :class:`SpecError`: E113 where nothing can be driven, E114 where the folder has
     something else in it; and ``OSError``.
     """
@@ -59,9 +59,9 @@ def write_harness(trace: Trace, folder: Path, hooks: str | None) -> list[str]:
     spec = _spec(trace, folder)
     _write(folder / MARK, _schedule_text(trace, steps, spec))
     _write(folder / "run.py", RUN)
-    if hooks is not None or not (folder / HOOKS).exists():
+    if not (folder / HOOKS).exists():
         template = resources.files("checker.harness").joinpath("template_of_hooks.py")
-        _write(folder / HOOKS, template.read_text("utf-8") if hooks is None else hooks)
+        _write(folder / HOOKS, template.read_text("utf-8"))
     return [MARK, HOOKS, "run.py"]
 
 

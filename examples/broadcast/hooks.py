@@ -11,8 +11,8 @@ import shlex
 import sys
 from pathlib import Path
 
-EXAMPLE = Path(os.environ.get("BROADCAST_EXAMPLE", Path(__file__).resolve().parent))
-"""The folder of `node.py` and `ask.py`."""
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 
 OWN_COPIES = True  # a node's copies to itself go through its own port
 
@@ -26,7 +26,8 @@ def nodes():
 def command(node, port, ports):
     options = shlex.split(os.environ.get("BROADCAST_OPTIONS", "--relay").replace("NODE", node))
     where = ["--port", str(port), "--ports", json.dumps(ports)]
-    return [sys.executable, str(EXAMPLE / "node.py"), node, log(node), *where, *options]
+    python = ["env", f"PYTHONPATH={ROOT}", sys.executable]
+    return [*python, str(HERE / "node.py"), node, log(node), *where, *options]
 
 
 def ready(node, port):
@@ -39,7 +40,7 @@ def log(node):
 
 def request(node, port, name, values):
     assert name == "broadcast", name
-    return [sys.executable, str(EXAMPLE / "ask.py"), str(port), *values]
+    return [sys.executable, str(HERE / "ask.py"), str(port), *values]
 
 
 def frames(data):

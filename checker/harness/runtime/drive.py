@@ -98,10 +98,8 @@ class Try:
         self.programs: dict[str, Program] = {}
         self.asked: list[Program] = []
         self.down: set[str] = set()
-        self.waiting: list[Receive] = []
-        self.chosen: dict[int, Frame] = {}
-        self.outcome = Outcome(of=len(acts))
-        self.last = 0
+        self.waiting: list[tuple[Receive, Frame | None]] = []
+        self.outcome = Outcome(of=acts[-1].number if acts else 0)
 
     async def play(self) -> Outcome:
         """Starts the nodes, takes the steps, ends the nodes, and says what happened.
@@ -139,7 +137,7 @@ class Try:
             if frame.name
         )
         for act in self.acts:
-            if act.number <= self.last:
+            if act.number <= self.outcome.steps:
                 for sends in act.sends:
                     came.subtract((act.process, to, str(sends.message)) for to in sends.to)
         for (sender, receiver, text), count in sorted(came.items()):
@@ -154,8 +152,7 @@ class Try:
             except AnotherWay as problem:
                 self.outcome.another_way = f"step {act.number} ({in_words(act)}): {problem}"
                 return
-            self.outcome.steps += 1
-            self.last = act.number
+            self.outcome.steps = act.number
 
     # ---- nodes ----------------------------------------------------------------------------
 
@@ -212,11 +209,10 @@ class Try:
     async def take(self, act: Act) -> None:
         """Takes one step.  Raises :class:`AnotherWay` where the system does not."""
         if isinstance(act, Receive) and act.with_step:
-            await self.frame_of(act)
-            self.waiting.append(act)
+            self.waiting.append((act, await self.frame_of(act)))
             return
         await self.bring_about(act)
-        for each in (*self.waiting, act):
+        for each in (*(first for first, _ in self.waiting), act):
             await self.await_lines(each)
         self.waiting.clear()
         if isinstance(act, Crash):
@@ -232,7 +228,8 @@ class Try:
                 said = self.folder / "requests.out"
                 self.asked.append(Program(f"request {act.name}", command, self.folder, said))
             case Receive():
-                for frame in [await self.frame_of(each) for each in (*self.waiting, act)]:
+                last = await self.frame_of(act)
+                for frame in (*(first for _, first in self.waiting), last):
                     if frame is not None:
                         await self.links.release(frame)
             case Forge() if self.hooks.level == 2:
@@ -281,14 +278,11 @@ class Try:
             frames = self.links.frames(act.sender, act.process, act.message)
             if act.again and self.hooks.level == 2:
                 return next((frame for frame in frames if frame.released), None)
-            taken = [self.chosen.get(each.number) for each in self.waiting]
+            taken = [frame for _, frame in self.waiting]
             held = (f for f in frames if not f.released and not f.lost and f not in taken)
             return next(held, None)
 
-        if act.number not in self.chosen:
-            what = f"{act.sender} has not sent {act.message} to {act.process}"
-            self.chosen[act.number] = await self.until(found, what)
-        return self.chosen[act.number]
+        return await self.until(found, f"{act.sender} has not sent {act.message} to {act.process}")
 
     async def await_lines(self, act: Act) -> None:
         """Waits for the lines of a step, and until all is held that it sends."""

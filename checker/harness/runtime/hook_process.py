@@ -33,6 +33,8 @@ class Hooks:
 
     def __init__(self, file: Path) -> None:
         self.file = file
+        if not file.is_file():
+            raise CannotRun("E135", f"there are no hooks: {file}")
         here, there = os.pipe(), os.pipe()
         sys.stdout.flush()
         self._pid = os.fork()

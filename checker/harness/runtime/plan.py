@@ -70,7 +70,7 @@ def in_words(act: Act) -> str:
         case Cut():
             to = "to" if act.one_way else "and"
             links = f"{', '.join(act.apart)} {to} {', '.join(act.others)}"
-            return f"links {'mended' if isinstance(act, Mend) else 'cut'}: {links}"
+            return f"the links are {'whole again' if isinstance(act, Mend) else 'cut'}: {links}"
         case Break():
             return f"connections between {act.first} and {act.second} break"
     lines = ", ".join(map(str, act.lines))

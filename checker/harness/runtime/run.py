@@ -40,6 +40,8 @@ def main(folder: Path, arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tries", type=int, default=10, metavar="N", help="tries at most (10)")
     patience = "seconds without anything new, after which a step is given up (5)"
     parser.add_argument("--patience", type=float, default=5.0, metavar="SECONDS", help=patience)
+    parser.add_argument("--hooks", type=Path, default=folder / "hooks.py", metavar="FILE",
+                        help="hooks.py of this folder by default")  # fmt: skip
     parser.add_argument("--spec", metavar="FILE::CHECK", help="hold the logs to another check")
     asked = parser.parse_args(arguments)
     if asked.tries < 1 or asked.patience <= 0:
@@ -76,7 +78,7 @@ def _guarded(folder: Path, asked: argparse.Namespace) -> int:
 
 
 def _play(schedule: Any, folder: Path, asked: argparse.Namespace) -> int:
-    hooks = Hooks(folder / "hooks.py")
+    hooks = Hooks(asked.hooks.resolve())
     own = bool(hooks.settings["OWN_COPIES"])
     for line in plan(schedule.STEPS, hooks.level, own, "fire" in hooks.has):
         print(line)
