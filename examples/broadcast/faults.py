@@ -7,6 +7,8 @@ For each fault of `node.py` the checker finds a run of the spec that has the sam
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -44,8 +46,10 @@ class Played:
 def harness(fault: str, folder: Path, spec: Path = SPEC) -> Path:
     """Writes the harness of a fault's counterexample below ``folder``, and returns its folder."""
     trace, out = folder / f"{fault}.json", folder / fault
-    command(["check", f"{spec}::{fault}", "--quiet", "--no-explain", "--trace-out", str(trace)])
-    command(["export", str(trace), "--to", "harness", str(out)])
+    found = ["check", f"{spec}::{fault}", "--quiet", "--no-explain", "--trace-out", str(trace)]
+    with contextlib.redirect_stdout(io.StringIO()):
+        command(found)
+        command(["export", str(trace), "--to", "harness", str(out)])
     return out
 
 
