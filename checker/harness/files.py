@@ -116,7 +116,7 @@ def _schedule_text(trace: Trace, steps: tuple[acts.Act, ...], spec: str) -> str:
         "BIVALENCE": ([*command()], "the tool that judges the logs"),
         "PROCESSES": ([*trace.processes], ""),
         "PUPPETS": (byzantine, "not started: the harness speaks for them"),
-        "ENDS": (trace.ends, "whether all that is still held is released in the end"),
+        "ENDS": (trace.ends, "whether all that is still held is released after the last step"),
         "NOTES": ([*_notes(trace, steps)], ""),
     }
     lines = [

@@ -14,8 +14,6 @@ from checker.results.terms import arguments, head, is_message
 from checker.results.trace import Json, Step, Trace
 from checker.words.events import sentence
 
-REST = ", after `"
-"""Part of the names of handlers' rests behind `await` and `yield`."""
 BEYOND: Mapping[type[ev.Event], str] = {
     ev.AlternativeTaken: "which alternative it takes",
     ev.Chosen: "which value it chooses",

@@ -1,7 +1,8 @@
 """The counterexamples of wrong broadcasts, made to happen in real processes.
 
 For each fault of `node.py` the checker finds a run of the spec that has the same fault
-(`faults.bcast`); it is exported as a harness, and played with the wrong code and with the right one.
+(`faults.bcast`); it is exported as a harness, and played with the wrong code and with the right
+one.
 `python examples/broadcast/faults.py` prints a line for each; with names of faults, for those alone.
 """
 

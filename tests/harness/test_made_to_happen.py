@@ -106,6 +106,22 @@ check wrong of Plain {{ n = {nodes} {world} clients {{ p1 broadcasts a }} prove 
     assert f"{prop} is VIOLATED" in said
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [0, 1])
+def test_messages_that_do_not_stand_alone(level: int, tmp_path: Path) -> None:
+    folder = harness("no_relay", tmp_path)
+    text = HOOKS.read_text("utf-8").replace("def encode(", "def no_encode(")
+    text = text if level else text.replace("def frames(", "def no_frames(")
+    home = f"Path({str(HOOKS.parent)!r})"
+    (folder / "hooks.py").write_text(text.replace("Path(__file__).resolve().parent", home), "utf-8")
+    code, said = Run(folder, options="--relay --fault no_relay").end()
+    assert code == HAPPENED, said
+    assert "3 of 3 steps" in said
+    code, said = Run(folder, "--tries", "1").end()
+    assert code == NOT_SEEN, said
+    assert "agreement holds" in said
+
+
 PAUSED = """\
 from harness.acts import Line, Message, Pause, Receive, Request, Resume, Sends
 SPEC, SETTINGS, PROPERTY, INTERFACE = "spec.bcast::relay", [], "agreement", ""

@@ -71,7 +71,8 @@ class Try:
     """One try, in ``folder``.
 
     ``patience``: seconds without anything new, after which a step is given up; ``fair``: whether
-    all that is still held is released in the end, as the trace is a whole run.
+    all that is still held is released after the last step, as the trace is a whole
+    run.
     """
 
     def __init__(
