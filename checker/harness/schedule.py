@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -14,6 +15,7 @@ from checker.results.terms import arguments, head, is_message
 from checker.results.trace import Json, Step, Trace
 from checker.words.events import sentence
 
+DECLARATION = re.compile(r"^\s*message\s+(\w+)\s*\(", re.MULTILINE)
 BEYOND: Mapping[type[ev.Event], str] = {
     ev.AlternativeTaken: "which alternative it takes",
     ev.Chosen: "which value it chooses",
@@ -59,6 +61,8 @@ class _Reader:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.fields: dict[str, tuple[str, ...]] = {}
+        for source in trace.header.sources:
+            self.fields.update(_declared(source.text))
         for step in trace.steps:
             for value in step.state.values():
                 self.fields.update(_tagged(value))
@@ -195,6 +199,18 @@ def _lines(step: Step, process: str) -> Iterator[acts.Line]:
 def _beyond(step: Step) -> str:
     """Returns what of a step no harness brings about, in words."""
     return listing(dict.fromkeys(BEYOND[type(e)] for e in step.events if type(e) in BEYOND))
+
+
+def _declared(spec: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yields the messages that a spec declares, each with the names of its fields."""
+    for found in DECLARATION.finditer(spec):
+        depth, end = 1, found.end()
+        while depth and end < len(spec):
+            depth += (spec[end] in "([{<") - (spec[end] in ")]}>")
+            end += 1
+        inside = re.sub(r"<[^:]*>|\([^:]*\)", "", spec[found.end() : end - 1])
+        names = tuple(part.partition(":")[0].strip() for part in inside.split(","))
+        yield found[1], names
 
 
 def _tagged(value: Json) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -106,7 +106,7 @@ def test_ports_that_are_taken(folder: Path) -> None:
         ("STEPS = [", "STEPS = [1 +", "E139: schedule.py:"),
         ("STEPS = [", "STEPS = [7,", "E139: schedule.py: item 1 of STEPS is no act: 7"),
         ("ENDS = True", "ENDS = 3", "E139: schedule.py: ENDS has to be a bool"),
-        ('Crash(2, "p1")', 'Crash(2, "p9")', "E139: schedule.py: step 2: no process p9"),
+        ('Request(1, "p1"', 'Request(1, "p9"', "E139: schedule.py: step 1: no process p9"),
     ],
 )
 def test_a_schedule_that_was_edited_badly(before: str, after: str, said: str, folder: Path) -> None:
@@ -130,6 +130,7 @@ def test_a_node_that_dies_under_way_is_another_way(folder: Path) -> None:
     code, said = run.end()
     assert code == 3, said
     assert "another way at step 1 (p1 is asked: broadcast(a)): p1 has ended: exit code 7" in said
+    assert "agreement is not judged" in said, "an exit code alone is no verdict"
     assert run.leaves() == []
 
 

@@ -47,7 +47,8 @@ class Frame:
 class Stream:
     """What one end of a connection has sent, in order, and where it goes.
 
-    ``life``: how often its sender had crashed when the connection was made.
+    ``life``: how often its sender had crashed when the connection was made; ``ended``: whether the
+    sender has closed it.
     """
 
     def __init__(self, links: Links, sender: str, receiver: str, connection: Connection) -> None:
@@ -55,6 +56,7 @@ class Stream:
         self.connection = connection
         self.life = links.crashes.get(sender, 0)
         self.frames: list[Frame] = []
+        self.ended = False
         self._rest = b""
 
     @property
@@ -93,6 +95,7 @@ class Stream:
             raise AnotherWay(f"{self.receiver} has closed the connection: {problem}") from None
         frame.released = True
         self.links.activity += 1
+        self.connection.end_with_dialer()
 
 
 class Connection:
@@ -129,8 +132,8 @@ class Connection:
             with contextlib.suppress(AnotherWay):
                 await self.towards(self.acceptor)
         await self._read(reader, self.forward)
-        if self.links.hooks.level < 2:
-            self.close()
+        self.forward.ended = True
+        self.end_with_dialer()
 
     async def _read(self, reader: asyncio.StreamReader, stream: Stream) -> None:
         with contextlib.suppress(OSError):
@@ -143,10 +146,16 @@ class Connection:
                 except Exception as problem:  # a hook fails: the run ends with it
                     self.links.problem = self.links.problem or problem
                     return
-        if stream is self.backward or self.links.hooks.level < 2:
+        if stream is self.backward:
             self._close_acceptor()
-        if stream is self.backward and self.links.hooks.level < 2:
-            self._to_dialer.close()
+            if self.links.hooks.level < 2:
+                self.close()
+
+    def end_with_dialer(self) -> None:
+        """Closes the acceptor's end once the dialer has closed its own and all that it had sent is
+        released."""
+        if self.links.hooks.level < 2 and self.forward.ended and not self.forward.held:
+            self._close_acceptor()
 
     def _close_acceptor(self) -> None:
         if self._to_acceptor is not None:
