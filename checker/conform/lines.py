@@ -3,7 +3,7 @@ variables after it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -26,6 +26,7 @@ from checker.model import types as t
 from checker.model.build import author_of
 from checker.model.ir import STOPS, Mark, MarkInfo, MarkKind, TransitionSystem, VariableKind
 from checker.model.tree import statements
+from checker.record.kinds import GAP
 
 MARKS: Mapping[str, MarkKind] = {
     "request": MarkKind.REQUEST,
@@ -41,6 +42,9 @@ MARKS: Mapping[str, MarkKind] = {
     "recover": MarkKind.RECOVER,
 }
 """The kinds of lines that say that an event has happened, and of which kind its mark is."""
+
+MOST_KEPT = 50_000
+"""The largest number of lines of which it is kept what they say."""
 
 MESSAGES = (MarkKind.SEND, MarkKind.RECEIVE)
 
@@ -76,7 +80,13 @@ class Gap(Struct, frozen=True):
     row: Row | None = None
 
 
-Item = Line | Gap
+class NotYet(Struct, frozen=True):
+    """The place behind the last line of a log that is being written."""
+
+
+NOT_YET = NotYet()
+
+Item = Line | Gap | NotYet
 
 
 class Logged(Struct, frozen=True):
@@ -92,11 +102,23 @@ class Logged(Struct, frozen=True):
         return f"{self.kind.value} {self.name}".rstrip()
 
 
+def logged_of(text: str) -> Logged:
+    """Returns the kind of event that a mapping writes as ``text``, such as ``receive ASK``.
+
+    Raises :class:`SpecError` (E097) where there is none.
+    """
+    kind, _, name = text.partition(" ")
+    if kind not in MARKS:
+        message = f"`{text}` is not a kind of event: write one of {', '.join(MARKS)}, and a name"
+        raise SpecError((Diagnostic("E097", message),))
+    return Logged(MARKS[kind], name.strip())
+
+
 class Timeline(Struct, frozen=True):
     """What is known of one process: ``items`` in order."""
 
     process: str
-    items: tuple[Item, ...]
+    items: Sequence[Item]
 
     @property
     def lines(self) -> int:
@@ -133,25 +155,22 @@ class Resolver:
         """
         unknown = [name for name, rows in log.rows.items() if rows and name not in self._processes]
         if unknown:
-            row = log.rows[unknown[0]][0]
-            raise self._wrong(row, _nearest("process", unknown[0], list(self._processes)))
+            raise self.unknown_process(log.rows[unknown[0]][0])
         return tuple(
             Timeline(name, tuple(self._items(log.rows[name])))
             for name in self.system.processes
             if name in log.rows
         )
 
+    def unknown_process(self, row: Row) -> SpecError:
+        """Returns the error that the process of ``row`` is none of the system."""
+        return self._wrong(row, _nearest("process", row.process, list(self._processes)))
+
     def _items(self, rows: list[Row]) -> Iterator[Item]:
-        closed = False
-        before = ""
+        items = Items(self)
         for row in rows:
-            closed = row.kind == "end"
-            if row.kind == "gap" or (row.kind == "recover" and before not in ("crash", "gap")):
-                yield Gap(row)
-            if row.kind in MARKS:
-                yield self.line(row)
-            before = row.kind
-        if not closed:
+            yield from items.of(row)
+        if not items.ended:
             yield Gap()
 
     # ---- one line -------------------------------------------------------------------------
@@ -161,7 +180,10 @@ class Resolver:
         known = self._known.get(id(row.data))
         if known is not None:  # lines that say the same share what they say
             return Line(row, known.logged, known.patterns, known.state)
-        found = self._known[id(row.data)] = self._resolved(row, MARKS[row.kind])
+        found = self._resolved(row, MARKS[row.kind])
+        if len(self._known) >= MOST_KEPT:
+            self._known.clear()
+        self._known[id(row.data)] = found
         return found
 
     def _resolved(self, row: Row, kind: MarkKind) -> Line:
@@ -312,6 +334,22 @@ class Resolver:
 
     def _wrong(self, row: Row, message: str) -> SpecError:
         return SpecError((Diagnostic("E074", message, row.place),))
+
+
+class Items:
+    """What the rows of one process are, one after the other; ``ended``: whether the last one says
+    that there are no more; ``before``: its kind."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self.resolver, self.ended, self.before = resolver, False, ""
+
+    def of(self, row: Row) -> Iterator[Item]:
+        """Yields the items that the next row is; raises :class:`SpecError` (E074)."""
+        before, self.before, self.ended = self.before, row.kind, row.kind == "end"
+        if row.kind == GAP or (row.kind == "recover" and before not in ("crash", GAP)):
+            yield Gap(row)
+        if row.kind in MARKS:
+            yield self.resolver.line(row)
 
 
 def _shorthand(row: Row, types: tuple[t.Type, ...]) -> list[Any] | None:
