@@ -127,7 +127,8 @@ class Monitor:
         waits: bool = True,
     ) -> None:
         _require_logged(asked)
-        self.asked, self.noticed = asked, noticed
+        self.asked, self._tell = asked, noticed
+        self._found: list[tuple[int, Noticed]] = []
         self.lag, self.clock, self.waits = lag, clock, waits
         self._bounds = most, tried
         self._opened = open_check(asked)
@@ -283,6 +284,16 @@ class Monitor:
 
     # ---- what they show -------------------------------------------------------------------
 
+    def _note(self, number: int, noticed: Noticed) -> None:
+        """Notes something about the item that arrived as the one of this number."""
+        self._found.append((number, noticed))
+
+    def _say(self) -> None:
+        """Says what was noted, in the order in which the items arrived."""
+        found, self._found = self._found, []
+        for _, noticed in sorted(found, key=lambda each: each[0]):
+            self._tell(noticed)
+
     def _settle(self) -> None:
         while True:
             try:
@@ -296,6 +307,7 @@ class Monitor:
             follower = kept.follower
             needed = kept.stream.end if follower is None else follower.needed
             kept.stream.drop_before(max(kept.stream.base, needed))
+        self._say()
         self.tick()
 
     def tick(self) -> None:
@@ -308,7 +320,7 @@ class Monitor:
                 del self._waiting[number]
                 self.overdue += 1
                 sender = self.system.processes[sent[0]]
-                self.noticed(Overdue(logged_line(self.system, line), sender, now - since))
+                self._tell(Overdue(logged_line(self.system, line), sender, now - since))
 
     def _ask(self, kept: _Kept) -> None:
         """Asks a process alone about its new items: all together, and one after the other if it
@@ -318,11 +330,11 @@ class Monitor:
         if follower is None or not (new or kept.closed):
             return
         kept.closed = False
-        if self._goes_on(kept, follower, new < 2):
+        if self._goes_on(kept, follower, new < 2, self._arrived):
             kept.judged = kept.stream.end
             return
         if not new:
-            self._say_wrong(kept, follower, None)
+            self._say_wrong(kept, follower, None, self._arrived)
             self._first_wrong = self._first_wrong or self._arrived + 1
         items = deque(kept.stream.cut(kept.judged))
         arrived = self._arrived_as(kept, new)
@@ -330,8 +342,8 @@ class Monitor:
             while items:
                 item, number = items.popleft(), arrived.popleft()
                 kept.stream.append(item)
-                if self._goes_on(kept, follower, True) is False:
-                    self._say_wrong(kept, follower, item)
+                if self._goes_on(kept, follower, True, number) is False:
+                    self._say_wrong(kept, follower, item, number)
                     self._first_wrong = min(self._first_wrong or number, number)
                 kept.judged = kept.stream.end
         finally:
@@ -343,7 +355,9 @@ class Monitor:
         held = [arrived for arrived, _ in kept.held][-number:]
         return deque([self._arrived] * (number - len(held)) + held)
 
-    def _goes_on(self, kept: _Kept, follower: LocalFollower, alone: bool) -> bool | None:
+    def _goes_on(
+        self, kept: _Kept, follower: LocalFollower, alone: bool, number: int
+    ) -> bool | None:
         """Returns whether a process explains its items; ``None``: that can't be found out, which is
         said where it is about one item ``alone``."""
         was_lost = follower.lost
@@ -352,22 +366,24 @@ class Monitor:
         except TooMany:
             self._fit(follower.outgrown)
             if alone:
-                self._lose(kept, follower)
+                self._lose(kept, follower, number)
             return None
         if was_lost and not follower.lost and not follower.after_red:
             line = next((i for i in kept.stream[follower.needed :] if isinstance(i, Line)), None)
             if line is not None:
-                self.noticed(Resumed(logged_line(self.system, line)))
+                self._note(number, Resumed(logged_line(self.system, line)))
         return explained
 
-    def _lose(self, kept: _Kept, follower: LocalFollower) -> None:
+    def _lose(self, kept: _Kept, follower: LocalFollower, number: int) -> None:
         follower.lose(after_red=False)
         self.lost += 1
         name = self.system.processes[kept.rank]
         why = "its lines leave open too much of what its next steps read"
-        self.noticed(Lost(name, why))
+        self._note(number, Lost(name, why))
 
-    def _say_wrong(self, kept: _Kept, follower: LocalFollower, item: Item | None) -> None:
+    def _say_wrong(
+        self, kept: _Kept, follower: LocalFollower, item: Item | None, number: int
+    ) -> None:
         line = item if isinstance(item, Line) else kept.line
         assert line is not None
         reasons: tuple[str, ...] = ()
@@ -375,7 +391,7 @@ class Monitor:
             reasons = obstacle_of(follower.log, follower.window()).reasons
         allowed = tuple(follower.allowed())
         self.wrong += 1
-        self.noticed(Wrong(logged_line(self.system, line), True, reasons, allowed))
+        self._note(number, Wrong(logged_line(self.system, line), True, reasons, allowed))
         follower.lose(after_red=True)
 
     # ---- all processes --------------------------------------------------------------------
@@ -465,7 +481,7 @@ class Monitor:
     ) -> None:
         """Says which of ``new`` is the first line that no run has; the last one of ``last`` if it
         is that which is not."""
-        furthest, line = self.search.furthest, last.line
+        furthest, line, number = self.search.furthest, last.line, self._arrived
         if len(new) > 1:
             self.search.go_back(snapshot)
             for stream, end in zip(self.search.streams, marks, strict=True):
@@ -473,7 +489,7 @@ class Monitor:
             self._searched_lines -= sum(isinstance(item, Line) for *_, item in new)
             for each in new:
                 if not self._searched([each]):
-                    furthest, line = self.search.furthest, each[0].line
+                    furthest, line, number = self.search.furthest, each[0].line, each[1]
                     if isinstance(each[2], Line):
                         line = each[2]
                     break
@@ -481,7 +497,7 @@ class Monitor:
         self.wrong += 1
         allowed = self._allowed(furthest, line.row.process)
         why = "its process alone may write it, but with the lines of the others no run has it"
-        self.noticed(Wrong(logged_line(self.system, line), False, (why,), allowed))
+        self._note(number, Wrong(logged_line(self.system, line), False, (why,), allowed))
         self._stop_searching()
 
     def _allowed(self, nodes: Sequence[tuple[Any, Any]], process: str) -> tuple[str, ...]:
@@ -515,7 +531,7 @@ class Monitor:
     def _lose_the_run(self, why: str) -> None:
         if self._is_searching:
             self.lost += 1
-            self.noticed(Lost("", why))
+            self._note(self._arrived, Lost("", why))
             self._stop_searching()
 
     def _stop_searching(self) -> None:
@@ -532,6 +548,10 @@ class Monitor:
         if stopped is None and self._is_searching:
             self.waits = False
             self._settle()
+        return self.summary(stopped)
+
+    def summary(self, stopped: str | None = None) -> Summary:
+        """Returns what has been noticed so far."""
         word, sentence = self._verdict()
         return Summary(
             word,
@@ -544,6 +564,22 @@ class Monitor:
             self.lost,
             stopped,
         )
+
+    def close(self) -> None:
+        """Ends what is still being compiled."""
+        close = getattr(self._steps, "close", None)
+        if close is not None:
+            close()
+
+    def lose(self, process: str, why: str) -> None:
+        """Forgets what is known of a process, because of ``why``."""
+        follower = self.processes[process].follower
+        if follower is not None and not follower.lost:
+            follower.lose(after_red=False)
+            self.lost += 1
+            self._note(self._arrived, Lost(process, why))
+        self._lose_the_run(why)
+        self._say()
 
     def _verdict(self) -> tuple[Word, str]:
         if self.wrong:

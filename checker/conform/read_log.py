@@ -252,7 +252,7 @@ class _Reader:
             else:
                 yield from self._of_objects(path)
         except Unreadable as problem:
-            raise _unreadable(path, problem) from None
+            raise unreadable(path, problem) from None
 
     def _of_objects(self, path: str) -> Iterator[Row]:
         last: Row | None = None
@@ -303,7 +303,8 @@ def half(path: str, number: int, text: str, last: Row | None) -> Row:
     return Row(path, number, last.process, last.pos + 1, GAP, {"lost": text, "run": last.run})
 
 
-def _unreadable(path: str, problem: Unreadable) -> SpecError:
+def unreadable(path: str, problem: Unreadable) -> SpecError:
+    """Returns the error (E075, E077) that a log can't be read."""
     if problem.line:
         place = Span(path, problem.line, 1, problem.line, 2)
         return _wrong("E077", problem.why, place, problem.hint)

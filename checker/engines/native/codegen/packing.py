@@ -212,11 +212,9 @@ def decode(type_: Type, code: int) -> Value:
         case t.MapT(key, item):
             return _parts((item,) * universe_size(key), code)
         case t.SeqT(item, cap):
-            length = code >> cap * width(item)
-            return _parts((item,) * cap, code)[:length]
+            return _filled(item, cap, code)
         case t.BagT(item, cap):
-            length = code >> cap * width(item)
-            return tuple(sorted(_parts((item,) * cap, code)[:length], key=t.sort_key))
+            return tuple(sorted(_filled(item, cap, code), key=t.sort_key))
         case t.VariantT(cases=cases):
             rest = width(type_) - tag_width(type_)
             case = tags(type_).index(code >> rest)
@@ -224,6 +222,14 @@ def decode(type_: Type, code: int) -> Value:
             return (case, *_parts(fields, code >> (rest - case_width(cases[case]))))
         case _:
             assert_never(type_)
+
+
+def _filled(item: Type, cap: int, code: int) -> tuple[Value, ...]:
+    """Returns the values in those of ``cap`` slots that are in use, the inverse of
+    :func:`_slots`."""
+    size = width(item)
+    length = code >> cap * size
+    return _parts((item,) * length, code >> (cap - length) * size)
 
 
 def _parts(items: tuple[Type, ...], code: int) -> tuple[Value, ...]:
