@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -27,6 +28,9 @@ from checker.model.build import author_of
 from checker.model.ir import STOPS, Mark, MarkInfo, MarkKind, TransitionSystem, VariableKind
 from checker.model.tree import statements
 from checker.record.kinds import GAP
+
+if TYPE_CHECKING:
+    from checker.conform.step_groups import StepGroups
 
 MARKS: Mapping[str, MarkKind] = {
     "request": MarkKind.REQUEST,
@@ -148,6 +152,14 @@ class Resolver:
             if variable.kind in kinds and not variable.name.startswith("@"):
                 self._variables.setdefault(variable.title or variable.name, []).append(number)
 
+    @cached_property
+    def groups(self) -> StepGroups:
+        """The groups of lines that the mapping takes for steps; raises :class:`SpecError`
+        (E097)."""
+        from checker.conform.step_groups import StepGroups
+
+        return StepGroups(self.system, self.mapping)
+
     def timelines(self, log: Log) -> tuple[Timeline, ...]:
         """Returns what ``log`` says of each process, in the order of the system's.
 
@@ -170,6 +182,7 @@ class Resolver:
         items = Items(self)
         for row in rows:
             yield from items.of(row)
+        yield from items.rest()
         if not items.ended:
             yield Gap()
 
@@ -338,13 +351,26 @@ class Resolver:
 
 class Items:
     """What the rows of one process are, one after the other; ``ended``: whether the last one says
-    that there are no more; ``before``: its kind."""
+    that there are no more; ``before``: its kind; ``grouped``: its rows by steps."""
 
     def __init__(self, resolver: Resolver) -> None:
+        from checker.conform.step_groups import GroupedRows
+
         self.resolver, self.ended, self.before = resolver, False, ""
+        self.grouped = GroupedRows(resolver.groups) if resolver.groups.groups else None
 
     def of(self, row: Row) -> Iterator[Item]:
-        """Yields the items that the next row is; raises :class:`SpecError` (E074)."""
+        """Yields the items that are known once the next row is there; raises :class:`SpecError`
+        (E074, E112)."""
+        for each in (row,) if self.grouped is None else self.grouped.of(row):
+            yield from self._of(each)
+
+    def rest(self) -> Iterator[Item]:
+        """Yields the items that more rows might change; raises :class:`SpecError` (E112)."""
+        for each in () if self.grouped is None else self.grouped.rest():
+            yield from self._of(each)
+
+    def _of(self, row: Row) -> Iterator[Item]:
         before, self.before, self.ended = self.before, row.kind, row.kind == "end"
         if row.kind == GAP or (row.kind == "recover" and before not in ("crash", GAP)):
             yield Gap(row)

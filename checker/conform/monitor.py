@@ -545,7 +545,10 @@ class Monitor:
     def end(self, stopped: str | None = None) -> Summary:
         """Returns what was noticed; first, if nothing has ``stopped`` it, asks about the lines that
         wait."""
-        if stopped is None and self._is_searching:
+        if stopped is None:
+            for kept in self.processes.values():
+                for item in kept.items.rest():
+                    self._arrive(kept, item)
             self.waits = False
             self._settle()
         return self.summary(stopped)
@@ -658,6 +661,8 @@ class Monitor:
             line = self._item_of_data(data["line"])
             assert isinstance(line, Line)
             kept.line = line
+        if kept.items.grouped is not None:
+            kept.items.grouped.resume([Row(*each) for each in data["grouped"]])
         kept.items.before, kept.items.ended = data["before"], data["ended"]
         for stream, (base, items) in ((kept.stream, data["items"]), (kept.searched, data["found"])):
             stream.base, stream.open = base, not kept.items.ended
@@ -677,6 +682,7 @@ class Monitor:
 
 
 def _kept_to_data(kept: _Kept) -> dict[str, Any]:
+    grouped = kept.items.grouped
     return {
         "last": kept.last,
         "known": [*kept.known.items()],
@@ -685,6 +691,7 @@ def _kept_to_data(kept: _Kept) -> dict[str, Any]:
         "line": None if kept.line is None else _item_to_data(kept.line),
         "before": kept.items.before,
         "ended": kept.items.ended,
+        "grouped": [_row_to_data(row) for row in grouped.held] if grouped else [],
         "open": kept.searched.open,
         "items": [kept.stream.base, [*map(_item_to_data, kept.stream[kept.stream.base :])]],
         "found": [kept.searched.base, [*map(_item_to_data, kept.searched[kept.searched.base :])]],
@@ -699,8 +706,11 @@ def _item_to_data(item: Item) -> list[Any] | None:
     row = item.row
     if row is None:
         return None
-    values = [row.file, row.number, row.process, row.pos, row.kind, row.data]
-    return [isinstance(item, Gap), *values]
+    return [isinstance(item, Gap), *_row_to_data(row)]
+
+
+def _row_to_data(row: Row) -> list[Any]:
+    return [row.file, row.number, row.process, row.pos, row.kind, row.data]
 
 
 def _smaller(now: Any, then: dict[str, int]) -> str | None:

@@ -52,7 +52,9 @@ class Watched:
         self.monitor = self.new()
 
     def new(self) -> Monitor:
-        return Monitor(self.asked, self.noticed.append, clock=lambda: 0.0, tried=MOST, **self.options)
+        return Monitor(
+            self.asked, self.noticed.append, clock=lambda: 0.0, tried=MOST, **self.options
+        )
 
     def feed(self, rows: list[Row]) -> None:
         found = [each for row in rows for each in self.reader.of(row["pos"], json.dumps(row))]
