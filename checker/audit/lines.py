@@ -21,7 +21,7 @@ from checker.audit.known_formats import DUMPS, SPANS
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.logs.content import Content, Unreadable
 from checker.logs.entries import Entries, Matched, is_otlp
-from checker.logs.mapping import OBJECTS, LogMapping
+from checker.logs.mapping import OBJECTS, LogMapping, with_part
 from checker.logs.objects import Cut, parse, texts
 from checker.logs.paths import ABSENT, Entry, used_names
 
@@ -167,8 +167,7 @@ class _Reading:
                 row[name] = _meant(name, mapping.value(name, row[name]))
         for name in [name for name in row if name.partition(".")[0] in OBJECTS and "." in name]:
             whole, _, part = name.partition(".")
-            given = row.get(whole)
-            row[whole] = {**(given if isinstance(given, dict) else {}), part: row.pop(name)}
+            row[whole] = with_part(row.get(whole), part, row.pop(name))
         return row
 
 

@@ -60,13 +60,14 @@ class Following:
         """
         try:
             if name == STDIN:
-                self._sources.append(standard_input())
+                source: StreamSource | FileSource = standard_input()
             elif is_stream(name):
-                self._sources.append(FileSource(name, follows=False))
+                source = FileSource(name, follows=False)
             else:
-                self._sources.append(FileSource(name, not once, self._positions.get(name)))
+                source = FileSource(name, not once, self._positions.get(name))
         except (OSError, ValueError) as problem:
             raise _unusable(f"{name} can't be read", problem) from None
+        self._sources.append(source)
         self.names.append("standard input" if name == STDIN else name)
 
     def listen(self, port: int) -> None:
@@ -90,6 +91,11 @@ class Following:
             found = self._read(seconds)
         if not found:
             self.monitor.tick()
+        over = [source for source in self._sources if source.is_over]
+        for source in over:
+            if isinstance(source, FileSource):
+                self._positions[source.name] = source.position
+            source.close()
         self._sources = [source for source in self._sources if not source.is_over]
         return True
 
@@ -165,7 +171,9 @@ class Following:
         return self.monitor.summary(stopped)
 
     def close(self) -> None:
-        """Ends what is still being compiled."""
+        """Closes what is read, and ends what is still being compiled."""
+        for source in self._sources:
+            source.close()
         self.monitor.close()
 
     def to_text(self) -> bytes:

@@ -3,7 +3,7 @@ variables after it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from checker.conform.patterns import (
     NoValue,
     Parts,
     Pattern,
+    field_names,
     message_names,
     messages,
     parse,
@@ -235,7 +236,9 @@ class Resolver:
             info = self.system.marks[mark]
             assert isinstance(info.types[2], t.VariantT)
             known |= dict.fromkeys(message_names(info.types[2]))
-            for pattern in messages(info.types[2], name, row.data.get("fields"), self._rename):
+            own, others = field_names(info.types[2], name), field_names(info.types[2])
+            fields = self._applicable("fields", row, own, others)
+            for pattern in messages(info.types[2], name, fields, self._rename):
                 found += self._sent(row, mark, info, pattern)
         if not found:
             raise NoValue(_nearest("message", name, list(known)))
@@ -280,7 +283,9 @@ class Resolver:
     def _called(self, row: Row, mark: int) -> EventPattern:
         info = self.system.marks[mark]
         types, names = info.types[1:], [author_of(name) for name in info.names[1:]]
-        given = row.data.get("arguments")
+        marks = self._of_kind.get(info.kind, [])
+        others = {author_of(each) for other in marks for each in self.system.marks[other].names[1:]}
+        given = self._applicable("arguments", row, names, others)
         if row.kind in ("broadcast", "deliver") and given is None:
             given = _shorthand(row, types)
         if given is None:
@@ -333,6 +338,19 @@ class Resolver:
             if self._processes[process] in keys:
                 return number, keys
         raise NoValue(f"{process} has no variable `{name}`")
+
+    def _applicable(
+        self, column: str, row: Row, own: Collection[str], others: Collection[str]
+    ) -> Any:
+        """Returns what a line says in ``column``, without the parts that the mapping has for other
+        events only: those that are not in ``own``, but in ``others``."""
+        given = row.data.get(column)
+        if not isinstance(given, Mapping):
+            return given
+        parts = (name.split(".") for name in self.mapping.columns)
+        elsewhere = {names[1] for names in parts if names[0] == column and len(names) > 1}
+        elsewhere &= {*others} - {*own}
+        return {name: value for name, value in given.items() if name not in elsewhere}
 
     def _self(self, row: Row) -> Pattern:
         return Exactly(self._processes[row.process])

@@ -85,13 +85,19 @@ def is_exact(pattern: Pattern) -> bool:
             assert_never(pattern)
 
 
+TRUTHS = {"true": True, "false": False}
+"""Truth values as lines of text have them."""
+
+
 def parse(type_: Type, data: Any, rename: Callable[[str], str] = str) -> Pattern:
     """Returns the pattern that ``data`` of a log describes among the values of ``type_``.
 
-    Numbers, truth values and names are what they are; sets, bags and sequences are lists; records,
-    messages' fields and maps are objects, of which parts may be missing; an option is ``null`` or
-    its value; ``"_"`` is any value.  What the Informal Trace Format has for them is understood,
-    too.  ``rename``: from texts of the log to names of the spec.  Raises :class:`NoValue`.
+    Numbers, truth values (texts, too) and names are what they are; sets, bags and sequences are
+    lists; records, messages' fields and maps are objects, of which parts may be missing; an option
+    is ``null`` or its value; ``"_"`` is any value.  What the Informal Trace Format has for them
+    is understood, too.  ``rename``: from texts of the log to names of the spec.
+
+    Raises :class:`NoValue`.
     """
     if isinstance(data, str):
         data = rename(data)
@@ -99,7 +105,7 @@ def parse(type_: Type, data: Any, rename: Callable[[str], str] = str) -> Pattern
             return ANYTHING
     match type_:
         case t.BoolT():
-            return Exactly(_of(bool, data, "true or false"))
+            return Exactly(_of(bool, TRUTHS.get(str(data), data), "true or false"))
         case t.IntT(lo, hi):
             number = _of(int, data, f"a number of {lo} to {hi}")
             if not lo <= number <= hi:
@@ -158,6 +164,19 @@ def message_names(type_: Type) -> list[str]:
             for case in part.cases
         )
     )
+
+
+def field_names(type_: Type, message: str = "") -> set[str]:
+    """Returns the names of fields of a ``message``, or of all messages; those inside of others
+    included."""
+    return {
+        name
+        for part in t.parts_of(type_)
+        if isinstance(part, t.VariantT)
+        for case in part.cases
+        if message in ("", case.name)
+        for name, _ in case.fields
+    }
 
 
 def names_in(type_: Type, value: Any) -> frozenset[str]:

@@ -17,7 +17,7 @@ from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.diagnostics.english import count
 from checker.logs.content import Unreadable, read
 from checker.logs.entries import Entries, Matched, is_otlp, stem_of
-from checker.logs.mapping import OBJECTS, LogMapping
+from checker.logs.mapping import OBJECTS, LogMapping, with_part
 from checker.logs.objects import Cut, parse, texts
 from checker.logs.paths import ABSENT, LINE, ROW, Entry, used_names
 from checker.record.kinds import GAP, KINDS
@@ -226,8 +226,7 @@ class RowsOfLines:
             whole, _, part = name.partition(".")
             value = mapping.written(name, entry) if whole in OBJECTS and part else ABSENT
             if value is not ABSENT:
-                given = found.get(whole)
-                found[whole] = {**(given if isinstance(given, dict) else {}), part: value}
+                found[whole] = with_part(found.get(whole), part, value)
         return found
 
 

@@ -57,6 +57,10 @@ class Source(Protocol):
         """Returns what has come; ``None``: nothing.  May raise ``OSError``."""
         ...
 
+    def close(self) -> None:
+        """Closes it."""
+        ...
+
 
 class _Lines:
     """Cuts bytes into lines; ``number``: how many were complete; ``size``: their bytes."""
@@ -82,9 +86,9 @@ class _Lines:
 class StreamSource:
     """Standard input, a pipe, or a connection, with the descriptor ``descriptor``."""
 
-    def __init__(self, name: str, descriptor: int, owner: object = None) -> None:
+    def __init__(self, name: str, descriptor: int, connection: socket.socket | None = None) -> None:
         self.name, self.is_over = name, False
-        self._descriptor, self._owner, self._lines = descriptor, owner, _Lines()
+        self._descriptor, self._connection, self._lines = descriptor, connection, _Lines()
 
     def fileno(self) -> int:
         """Returns its descriptor."""
@@ -99,9 +103,13 @@ class StreamSource:
         if data:
             return Piece(self.name, self._lines.add(data))
         self.is_over = True
-        if isinstance(self._owner, socket.socket):
-            self._owner.close()
+        self.close()
         return Piece(self.name, [], self._lines.left())
+
+    def close(self) -> None:
+        """Closes a connection."""
+        if self._connection is not None:
+            self._connection.close()
 
 
 class FileSource:
@@ -152,6 +160,10 @@ class FileSource:
             return Piece(self.name, [], rest)
         return None
 
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
     def _begin_again(self) -> None:
         self._file.seek(0)
         self._lines = _Lines()
@@ -175,6 +187,10 @@ class Listener:
     def fileno(self) -> int:
         """Returns its descriptor."""
         return self._socket.fileno()
+
+    def close(self) -> None:
+        """Listens no longer."""
+        self._socket.close()
 
     def accept(self) -> StreamSource:
         """Returns a new connection as a source."""

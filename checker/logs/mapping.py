@@ -26,7 +26,7 @@ COLUMNS = (
 """The columns of a row: the last line has those of histories."""
 
 OBJECTS = ("arguments", "fields", "state")
-"""Columns of which a mapping may name each part, such as ``fields.m``."""
+"""Columns of which a mapping may name each part, such as ``fields.m`` or ``state.sent.term``."""
 
 VALUES = (*COLUMNS, "variable")
 """What has values that can be renamed; ``variable``: the names in a ``state``."""
@@ -173,6 +173,14 @@ class LogMapping(Struct, frozen=True):
 
 
 NO_MAPPING = LogMapping()
+
+
+def with_part(whole: Any, name: str, value: Any) -> dict[str, Any]:
+    """Returns the object ``whole`` (or a new one, if it is none) with ``value`` as its part
+    ``name``; a dot leads to a part of a part."""
+    first, _, rest = name.partition(".")
+    known = whole if isinstance(whole, dict) else {}
+    return {**known, first: with_part(known.get(first), rest, value) if rest else value}
 
 
 def text_of(value: Any) -> str:

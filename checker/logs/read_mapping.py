@@ -268,6 +268,15 @@ def _flat(columns: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yields the columns, and the parts of those that are objects by `fields.m` and its like."""
     for name, given in columns.items():
         if name in OBJECTS and isinstance(given, dict):
-            yield from ((f"{name}.{part}", each) for part, each in given.items())
+            yield from _parts(name, given)
         else:
             yield name, given
+
+
+def _parts(whole: str, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for part, each in given.items():
+        name = f"{whole}.{part}"
+        if isinstance(each, dict):
+            yield from _parts(name, each)
+        else:
+            yield name, each

@@ -163,3 +163,52 @@ def test_a_kind_in_the_old_direction_is_told(
     assert main(asked) == 2
     said = capsys.readouterr().err
     assert "[E097]" in said and 'write `receive = "recv"` in [values.kind]' in said
+
+
+def test_parts_of_parts_are_mapped(tmp_path: Path) -> None:
+    names = (
+        '[columns]\nstate.last.term = "now.t"\nstate.last.by.name = "who"\nstate.phase = "phase"\n'
+        'pos = "@row"\n'
+    )
+    text = '{"process": "p1", "kind": "handler", "now": {"t": 3}, "who": "x", "phase": "new"}\n'
+    (row,) = rows_of(log_in(tmp_path, text, names))
+    assert row["state"] == {"last": {"term": 3, "by": {"name": "x"}}, "phase": "new"}
+
+
+TWO = """
+protocol Two {
+  message ASK(number: 0..9)
+  message ANSWER(number: 0..9, right: bool)
+  state asked = false
+  upon condition not asked and rank(self) == 1 {
+    choose k in (0..9)
+    asked := true
+    send ASK(k) to { p for p in Proc when rank(p) == 2 }
+  }
+  upon receive ASK(k) from p { send ANSWER(k, k > 4) to p }
+  upon receive ANSWER(k, right) from p { skip }
+  property small "Nothing." : always forall p in Proc: p.asked or not p.asked
+}
+check two of Two { n = 2  prove small }
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "column", "code"), [("true", "right", 0), ("false", "right", 1), ("true", "rigth", 2)]
+)
+def test_a_column_is_for_the_messages_that_have_it(
+    right: str, column: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "two.bcast").write_text(TWO, encoding="utf-8")
+    lines = (
+        "(?P<process>.*): (?P<kind>\\\\w+) (?P<message>\\\\w+) (?P<number>\\\\d) (?P<right>\\\\w+)"
+    )
+    names = f'lines = "{lines}"\n[columns]\npos = "@row"\nfields.number = "number"\n'
+    mapping_in(tmp_path, names + f'fields.{column} = "right"\n')
+    text = "p1: send ASK 7 null\np2: receive ASK 7 null\n"
+    text += f"p2: send ANSWER 7 {right}\np1: receive ANSWER 7 {right}\n"
+    (tmp_path / "log").write_text(text, encoding="utf-8")
+    asked = ["conform", f"{tmp_path}/two.bcast::two", f"{tmp_path}/log"]
+    assert main([*asked, "--mapping", f"{tmp_path}/names.toml"]) == code
+    if code == 2:
+        assert "unknown field `rigth`" in capsys.readouterr().err

@@ -225,11 +225,9 @@ def decode(type_: Type, code: int) -> Value:
 
 
 def _filled(item: Type, cap: int, code: int) -> tuple[Value, ...]:
-    """Returns the values in those of ``cap`` slots that are in use, the inverse of
-    :func:`_slots`."""
-    size = width(item)
-    length = code >> cap * size
-    return _parts((item,) * length, code >> (cap - length) * size)
+    """Returns the values in the slots that are used: the first ones, in the highest bits."""
+    length = code >> cap * width(item)
+    return _parts((item,) * length, code >> (cap - length) * width(item))
 
 
 def _parts(items: tuple[Type, ...], code: int) -> tuple[Value, ...]:
