@@ -10,7 +10,8 @@ import os
 import select
 import socket
 import sys
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -53,13 +54,12 @@ class Source(Protocol):
         """Returns the descriptor to wait for; -1: it has to be looked at again and again."""
         ...
 
-    def read(self) -> Piece | None:
-        """Returns what has come; ``None``: nothing.  May raise ``OSError``."""
-        ...
-
     def close(self) -> None:
         """Closes it."""
         ...
+
+
+S = TypeVar("S", bound=Source)
 
 
 class _Lines:
@@ -203,7 +203,7 @@ def standard_input() -> StreamSource:
     return StreamSource(STDIN, sys.stdin.fileno())
 
 
-def ready(sources: list[Any], seconds: float) -> list[Any]:
+def ready(sources: Sequence[S], seconds: float) -> list[S]:
     """Waits for at most ``seconds``, and returns which of ``sources`` have something to read; those
     that can't be waited for are returned, too."""
     waited = [source for source in sources if source.fileno() >= 0]
