@@ -269,7 +269,7 @@ class _Builder:
         hashes, _ = self.columns.named("payload_hash")
         if hashes is not None:
             table["payload_hash"] = pa.array(hashes, mask=hashes < 0)
-        for name in ("offset", "effect", "ts", "seq", "epoch", "generation"):
+        for name in ("offset", "effect", "ts", "seq", "epoch", "generation", "uncommitted"):
             found = self.columns.plain(name)
             if found is not None:
                 table[name] = found

@@ -39,6 +39,7 @@ COLUMNS: Mapping[str, Holds] = {
     "group": Holds.NAME,
     "generation": Holds.INTEGER,
     "transaction": Holds.NAME,
+    "uncommitted": Holds.BOOLEAN,
     "ts": Holds.NUMBER,
     "vc": Holds.ANYTHING,
     "payload_hash": Holds.NAME,

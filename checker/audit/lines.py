@@ -22,7 +22,7 @@ from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.logs.content import Content, Unreadable
 from checker.logs.entries import Entries, Matched, is_otlp
 from checker.logs.mapping import OBJECTS, LogMapping, with_part
-from checker.logs.objects import Cut, parse, texts
+from checker.logs.objects import Cut, texts
 from checker.logs.paths import ABSENT, Entry, used_names
 
 SHOWN = 20
@@ -93,16 +93,17 @@ class _Reading:
     def _read_objects(self, data: Content) -> None:
         for line, text, is_whole in texts(data):
             try:
-                given = parse(text, line)
+                given = self.entries.parsed(text, line)
                 is_span = is_otlp(given)
                 mapping = self.mapping.over(SPANS) if is_span else self.mapping
                 for entry in self.entries.of(given, line):
-                    self.add(self._of_span(entry, mapping) if is_span else self._own(entry), line)
+                    row = self._of_span(entry, mapping) if is_span else self._own(entry)
+                    self.add(row, entry.line)
             except Unreadable as problem:
                 if isinstance(problem, Cut) and not is_whole:
                     self.torn = True
                     continue
-                why = Unreadable(problem.why, line, problem.hint)
+                why = Unreadable(problem.why, problem.line or line, problem.hint)
                 self.found.append(self.file.unreadable(why))
             if len(self.found) >= SHOWN:
                 break

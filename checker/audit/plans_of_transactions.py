@@ -1,5 +1,6 @@
 """Plans of properties of a log with transactions, for consumers that read committed records.
 
+Polls of uncommitted records, by the column ``uncommitted``, are not asked about.
 A record without a transaction counts as a transaction of its own, committed when it is appended.
 """
 
@@ -24,6 +25,16 @@ def _appended(tables: Tables) -> Relation:
     return tables.about(tables.requests.select(*columns), "run")
 
 
+def _polled(tables: Tables) -> Relation:
+    """Returns the first of each indication at each process, as far as it reads committed records:
+    ``process``, ``pos``, ``entry``, ``message``."""
+    if "uncommitted" not in tables.engine.columns:
+        return tables.firsts
+    committed = tables.deliveries.where(~col("uncommitted").otherwise(False))
+    first = committed.window(("process", "entry"), "pos", number=("number", "pos"))
+    return first.where(col("number") == 1).select("process", "pos", "entry", "message")
+
+
 def no_aborted_reads(tables: Tables) -> Findings:
     """A record is polled that was appended in aborted transactions alone, or never."""
     aborted = sure_rows(tables, 2).select(*_OF)
@@ -31,7 +42,7 @@ def no_aborted_reads(tables: Tables) -> Findings:
     plain = appended.where(col("transaction").is_null())
     within = appended.where(~col("transaction").is_null())
     clean = plain.union(within.join(aborted, *_OF, how="anti"))
-    wrong = tables.about(tables.firsts.join(clean, "message", how="anti"), "run")
+    wrong = tables.about(_polled(tables).join(clean, "message", how="anti"), "run")
     wrong = wrong.join(tables.runs.select("run", "whole"), "run")
     said = either(col("whole"), VIOLATED, UNKNOWN)
     for kind, how in (("created", "anti"), ("polled from an aborted transaction", "semi")):
@@ -49,7 +60,7 @@ def no_early_reads(tables: Tables) -> Findings:
     of_each = within.group(*_OF, "message", entry=("min", "entry"))
     asked = commits.join(of_each, *_OF).select(*LINE[:3], "message", asks=True, placed=True)
     asked = asked.union(_asked_plainly(tables, plain))
-    polled = tables.firsts
+    polled = _polled(tables)
     open_ = tables.about(polled.join(asked, "message", how="anti"), "run")
     open_ = open_.join(tables.runs.select("run", "whole"), "run")
     said = either(col("whole"), VIOLATED, UNKNOWN)
@@ -75,9 +86,8 @@ def committed_is_seen_whole(tables: Tables) -> Findings:
     within = _appended(tables).where(~col("transaction").is_null() & col("made"))
     within = within.join(commits, *_OF, how="semi")
     of_each = within.group(*_OF, "message", entry=("min", "entry")).keep()
-    known = tables.about(
-        tables.firsts.select("process", "pos", "message"), "correct", "sure", "late_from"
-    )
+    polled = _polled(tables).select("process", "pos", "message")
+    known = tables.about(polled, "correct", "sure", "late_from")
     known = known.where(col("correct")).select(
         "message", "sure", early=col("pos") < col("late_from")
     )

@@ -76,7 +76,8 @@ class Tables:
     @cached_property
     def deliveries(self) -> Relation:
         """Indications: ``process``, ``pos``, ``entry``, ``message``, and what else the log has."""
-        more = [n for n in ("sender", "partition", "offset") if n in self.engine.columns]
+        names = ("sender", "partition", "offset", "uncommitted")
+        more = [n for n in names if n in self.engine.columns]
         happened = self._of_kind(Kind.INDICATION).where(col("status") == OK)
         return happened.select("process", "pos", "entry", "message", *more)
 

@@ -177,6 +177,25 @@ def _write(path: str, text: str | bytes) -> None:
         raise
 
 
+def append_file(path: str, text: str) -> None:
+    """Adds text to a file; raises :class:`WriteFailed`."""
+    try:
+        with open(path, "ab") as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+    except OSError as problem:
+        raise WriteFailed(problem.errno, problem.strerror, path) from problem
+
+
+def flush_stdout() -> None:
+    """Writes what is buffered of stdout; raises what :func:`write_stdout` does."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError as problem:
+        raise OutputClosed from problem
+    except OSError as problem:
+        raise OutputFailed(problem.errno, problem.strerror, "stdout") from problem
+
+
 def require_writable(path: str) -> None:
     """Refuses an output that can't be written, before any work is done for it."""
     target = Path(path)

@@ -10,22 +10,22 @@ from checker.extensions.registry import Registry
 
 
 class ExtensionName(click.ParamType):  # type: ignore[type-arg]  # none before click 8.2
-    """The name of an extension in ``registry``; what is installed is looked at only when the names
-    are shown, or one is given that is not the default."""
+    """The name of an extension in ``registry``, or one of ``others``; what is installed is looked
+    at only when the names are shown, or one is given that is not the default."""
 
     name = "choice"
 
-    def __init__(self, registry: Registry) -> None:
-        self.registry = registry
+    def __init__(self, registry: Registry, others: tuple[str, ...] = ()) -> None:
+        self.registry, self.others = registry, (*registry.reserved, *others)
 
     def choice(self) -> click.Choice[str]:
         """Returns the names that there are now."""
-        return click.Choice([*self.registry.reserved, *self.registry.names()])
+        return click.Choice([*self.others, *self.registry.names()])
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
         """Raises ``BadParameter`` where there is no such name, and
         :class:`checker.diagnostics.SpecError` (E042) where several extensions claim it."""
-        if value in self.registry.reserved:
+        if value in self.others:
             return str(value)
         found = self.choice().convert(value, param, ctx)
         self.registry.require_unclaimed(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,11 +12,13 @@ from checker.cli.document_options import JSON_OUT, unusable_document, write_json
 from checker.cli.errors import UNKNOWN
 from checker.cli.mapping_option import MAPPING
 from checker.cli.option_groups import Grouped, quiet_option
+from checker.cli.parallel import JOBS
 from checker.cli.settings import MEMORY, TIMEOUT
 from checker.formats.kinds import JUDGEMENTS_KIND
 
 if TYPE_CHECKING:
     from checker.cli.errors import Failure
+    from checker.cli.judge_tasks import Processes
     from checker.diagnostics import Diagnostic
     from checker.histories.judging import Judge, Request
     from checker.results.judgement import Judgement
@@ -68,6 +71,7 @@ _MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-seria
     help="Largest error of the clocks of several hosts, such as 5ms; orders their operations.",
 )
 @MAPPING
+@JOBS
 @TIMEOUT
 @MEMORY
 @JSON_OUT
@@ -87,7 +91,8 @@ def judge(names: tuple[str, ...], quiet: bool, **given: Any) -> int:
 
     json_out = given["json_out"]
     require_outputs([json_out] if json_out else [])
-    judging = _Judging(judge_of(_request(given)), quiet, silent=json_out == "-")
+    asked = judge_of(_request(given), _elsewhere(given, quiet or json_out == "-"))
+    judging = _Judging(asked, quiet, silent=json_out == "-")
     judging.judge(names, given["timeout"], given["memory"])
     if json_out is not None:
         judging.write_json(json_out)
@@ -123,6 +128,16 @@ def _request(given: dict[str, Any]) -> Request:
         raise click.UsageError(f"--model is for transactions (--as {' or '.join(TRANSACTIONS)})")
     shape = shape_of(mapping, given["by"] is not None)
     return Request(name, LINEARIZABLE, shape, mapping, given["clock_error"], initial)
+
+
+def _elsewhere(given: dict[str, Any], quiet: bool) -> Processes | None:
+    """Returns the processes that decide the keys of a history; ``None``: this one does."""
+    from checker.cli.judge_tasks import Processes
+
+    jobs = given["jobs"] or os.cpu_count() or 1
+    if given["by"] is None or jobs == 1:
+        return None
+    return Processes(given["object_name"], jobs, given["memory"], quiet)
 
 
 def _nanoseconds(given: str | None) -> int | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from checker.conform.explain_events import EventExplainer, Observation
-from checker.conform.lines import MARKS, Line, Logged, Resolver, Timeline
+from checker.conform.lines import MARKS, Line, Logged, Resolver, Timeline, logged_of
 from checker.conform.obstacles import obstacles_at
 from checker.conform.read_log import Log, read_log
 from checker.conform.reference_steps import Outgrown, ReferenceSteps
@@ -122,7 +122,7 @@ def not_begun(asked: Asked, log: Log, why: str, seconds: float) -> Conformance:
     )
 
 
-class _Opened(Struct, frozen=True):
+class Opened(Struct, frozen=True):
     """A check: ``whole``, and prepared ``without`` its properties, which need not hold."""
 
     asked: Asked
@@ -142,16 +142,21 @@ class _Opened(Struct, frozen=True):
         )
 
 
-_last: list[_Opened] = []
+_last: list[Opened] = []
 """The check that the log before was held to."""
 
 
-def _open(asked: Asked) -> _Opened:
+def _open(asked: Asked) -> Opened:
     """Returns the check, from the log before where it is the same."""
     if not (_last and _last[0].serves(asked)):
-        whole = load_check(asked.spec, asked.check, asked.options.settings)
-        _last[:] = [_Opened(asked, whole, _without_properties(asked, whole))]
+        _last[:] = [open_check(asked)]
     return _last[0]
+
+
+def open_check(asked: Asked) -> Opened:
+    """Returns the check that is asked, opened anew; raises :class:`SpecError`."""
+    whole = load_check(asked.spec, asked.check, asked.options.settings)
+    return Opened(asked, whole, _without_properties(asked, whole))
 
 
 def _without_properties(asked: Asked, whole: typed.Check) -> PreparedCheck:
@@ -175,7 +180,7 @@ class _Conforming:
         self,
         asked: Asked,
         log: Log,
-        opened: _Opened,
+        opened: Opened,
         listener: Listener | None,
         started: float,
     ) -> None:
@@ -252,7 +257,7 @@ class _Conforming:
         system = self.opened.system
         timelines = Resolver(system, self.asked.mapping).timelines(self.log)
         mapping = self.asked.mapping
-        unlogged = frozenset(_logged(text) for text in mapping.unlogged)
+        unlogged = frozenset(logged_of(text) for text in mapping.unlogged)
         logged = logged_in(timelines, mapping, self.opened.made.sizes)
         return Observation(system, timelines, logged, unlogged)
 
@@ -444,7 +449,7 @@ def logged_in(
     Raises :class:`SpecError` (E097) where the mapping names no kind of event.
     """
     crashes = {Logged(MARKS["crash"]), Logged(MARKS["recover"])}
-    listed = None if mapping.logged is None else {_logged(text) for text in mapping.logged}
+    listed = None if mapping.logged is None else {logged_of(text) for text in mapping.logged}
     logged: list[frozenset[Logged]] = [frozenset(crashes)] * len(sizes.processes)
     for role in sizes.roles or (sizes.role(None),):
         members = sizes.processes[role.first : role.first + role.size]
@@ -459,14 +464,6 @@ def logged_in(
         for rank in range(role.first, role.first + role.size):
             logged[rank] = frozenset(crashes | occurring | kinds)
     return tuple(logged)
-
-
-def _logged(text: str) -> Logged:
-    kind, _, name = text.partition(" ")
-    if kind not in MARKS:
-        message = f"`{text}` is not a kind of event: write one of {', '.join(MARKS)}, and a name"
-        raise SpecError((Diagnostic("E097", message),))
-    return Logged(MARKS[kind], name.strip())
 
 
 def logged_texts(observation: Observation) -> tuple[str, ...]:

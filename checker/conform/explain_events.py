@@ -7,7 +7,7 @@ order.  Where a log has a gap, events may be missing; what is not logged is free
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -38,6 +38,9 @@ _INNER = re.compile(r"^upon |\.")
 """What the texts of handlers without a name have, and those of what happens between layers."""
 
 BY_MESSAGE = (MarkKind.SEND, MarkKind.RECEIVE)
+
+MOST_KEPT = 50_000
+"""The largest number of patterns of which it is kept which events they describe."""
 
 
 class Observation(Struct, frozen=True):
@@ -90,6 +93,15 @@ class Observation(Struct, frozen=True):
             info.kind in BY_MESSAGE or not _INNER.search(info.text)
         )
 
+    def kind_of(self, event: Event) -> str:
+        """Returns the kind of an event, and the name of its message, handler or timer."""
+        info = self.system.marks[event.mark]
+        if info.kind in BY_MESSAGE:
+            name = min(names_in(info.types[2], event.args[2]), default=info.text)
+        else:
+            name = "" if info.kind in STOPS else info.text
+        return f"{info.kind.value} {name}".rstrip()
+
 
 class _Left(Struct, frozen=True):
     """Events of a step that are not explained yet; ``sent_to``: the receivers of the first one, a
@@ -109,7 +121,7 @@ class EventExplainer:
         self._of_process = {
             ranks[timeline.process]: number for number, timeline in enumerate(observation.timelines)
         }
-        self._known: dict[tuple[int, Event], bool] = {}
+        self._known: dict[int, tuple[EventPattern, dict[Event, bool]]] = {}
 
     def relevant(self, events: Iterable[Event]) -> tuple[Event, ...]:
         """Returns those of ``events`` that are logged, by processes that have a log; and their
@@ -177,7 +189,7 @@ class EventExplainer:
             for rest in self._explained(here, event, left):
                 yield from self._ways(passed, rest, [*lines, here])
 
-    def _may_crash(self, items: tuple[Item, ...], at: int) -> bool:
+    def _may_crash(self, items: Sequence[Item], at: int) -> bool:
         """Returns whether a process may crash here although its log does not say so: at a gap,
         where it goes on with coming back up, or behind the last line of a log without an `end`."""
         return at < len(items) and isinstance(items[at], Gap)
@@ -203,11 +215,14 @@ class EventExplainer:
                 yield _Left(left.events, frozenset(named))
 
     def _matches(self, pattern: EventPattern, event: Event) -> bool:
-        key = (id(pattern), event)
-        known = self._known.get(key)
+        kept = self._known.get(id(pattern))
+        if kept is None:
+            if len(self._known) >= MOST_KEPT:
+                self._known.clear()
+            kept = self._known[id(pattern)] = (pattern, {})
+        known = kept[1].get(event)
         if known is None:
-            known = all(map(matches, pattern.args, event.args))
-            self._known[key] = known
+            known = kept[1][event] = all(map(matches, pattern.args, event.args))
         return known
 
 

@@ -3,9 +3,10 @@ variables after it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -27,6 +28,10 @@ from checker.model import types as t
 from checker.model.build import author_of
 from checker.model.ir import STOPS, Mark, MarkInfo, MarkKind, TransitionSystem, VariableKind
 from checker.model.tree import statements
+from checker.record.kinds import GAP
+
+if TYPE_CHECKING:
+    from checker.conform.step_groups import StepGroups
 
 MARKS: Mapping[str, MarkKind] = {
     "request": MarkKind.REQUEST,
@@ -42,6 +47,9 @@ MARKS: Mapping[str, MarkKind] = {
     "recover": MarkKind.RECOVER,
 }
 """The kinds of lines that say that an event has happened, and of which kind its mark is."""
+
+MOST_KEPT = 50_000
+"""The largest number of lines of which it is kept what they say."""
 
 MESSAGES = (MarkKind.SEND, MarkKind.RECEIVE)
 
@@ -77,7 +85,13 @@ class Gap(Struct, frozen=True):
     row: Row | None = None
 
 
-Item = Line | Gap
+class NotYet(Struct, frozen=True):
+    """The place behind the last line of a log that is being written."""
+
+
+NOT_YET = NotYet()
+
+Item = Line | Gap | NotYet
 
 
 class Logged(Struct, frozen=True):
@@ -93,11 +107,23 @@ class Logged(Struct, frozen=True):
         return f"{self.kind.value} {self.name}".rstrip()
 
 
+def logged_of(text: str) -> Logged:
+    """Returns the kind of event that a mapping writes as ``text``, such as ``receive ASK``.
+
+    Raises :class:`SpecError` (E097) where there is none.
+    """
+    kind, _, name = text.partition(" ")
+    if kind not in MARKS:
+        message = f"`{text}` is not a kind of event: write one of {', '.join(MARKS)}, and a name"
+        raise SpecError((Diagnostic("E097", message),))
+    return Logged(MARKS[kind], name.strip())
+
+
 class Timeline(Struct, frozen=True):
     """What is known of one process: ``items`` in order."""
 
     process: str
-    items: tuple[Item, ...]
+    items: Sequence[Item]
 
     @property
     def lines(self) -> int:
@@ -127,6 +153,14 @@ class Resolver:
             if variable.kind in kinds and not variable.name.startswith("@"):
                 self._variables.setdefault(variable.title or variable.name, []).append(number)
 
+    @cached_property
+    def groups(self) -> StepGroups:
+        """The groups of lines that the mapping takes for steps; raises :class:`SpecError`
+        (E097)."""
+        from checker.conform.step_groups import StepGroups
+
+        return StepGroups(self.system, self.mapping)
+
     def timelines(self, log: Log) -> tuple[Timeline, ...]:
         """Returns what ``log`` says of each process, in the order of the system's.
 
@@ -134,25 +168,23 @@ class Resolver:
         """
         unknown = [name for name, rows in log.rows.items() if rows and name not in self._processes]
         if unknown:
-            row = log.rows[unknown[0]][0]
-            raise self._wrong(row, _nearest("process", unknown[0], list(self._processes)))
+            raise self.unknown_process(log.rows[unknown[0]][0])
         return tuple(
             Timeline(name, tuple(self._items(log.rows[name])))
             for name in self.system.processes
             if name in log.rows
         )
 
+    def unknown_process(self, row: Row) -> SpecError:
+        """Returns the error that the process of ``row`` is none of the system."""
+        return self._wrong(row, _nearest("process", row.process, list(self._processes)))
+
     def _items(self, rows: list[Row]) -> Iterator[Item]:
-        closed = False
-        before = ""
+        items = Items(self)
         for row in rows:
-            closed = row.kind == "end"
-            if row.kind == "gap" or (row.kind == "recover" and before not in ("crash", "gap")):
-                yield Gap(row)
-            if row.kind in MARKS:
-                yield self.line(row)
-            before = row.kind
-        if not closed:
+            yield from items.of(row)
+        yield from items.rest()
+        if not items.ended:
             yield Gap()
 
     # ---- one line -------------------------------------------------------------------------
@@ -162,7 +194,10 @@ class Resolver:
         known = self._known.get(id(row.data))
         if known is not None:  # lines that say the same share what they say
             return Line(row, known.logged, known.patterns, known.state)
-        found = self._known[id(row.data)] = self._resolved(row, MARKS[row.kind])
+        found = self._resolved(row, MARKS[row.kind])
+        if len(self._known) >= MOST_KEPT:
+            self._known.clear()
+        self._known[id(row.data)] = found
         return found
 
     def _resolved(self, row: Row, kind: MarkKind) -> Line:
@@ -330,6 +365,35 @@ class Resolver:
 
     def _wrong(self, row: Row, message: str) -> SpecError:
         return SpecError((Diagnostic("E074", message, row.place),))
+
+
+class Items:
+    """What the rows of one process are, one after the other; ``ended``: whether the last one says
+    that there are no more; ``before``: its kind; ``grouped``: its rows by steps."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        from checker.conform.step_groups import GroupedRows
+
+        self.resolver, self.ended, self.before = resolver, False, ""
+        self.grouped = GroupedRows(resolver.groups) if resolver.groups.groups else None
+
+    def of(self, row: Row) -> Iterator[Item]:
+        """Yields the items that are known once the next row is there; raises :class:`SpecError`
+        (E074, E112)."""
+        for each in (row,) if self.grouped is None else self.grouped.of(row):
+            yield from self._of(each)
+
+    def rest(self) -> Iterator[Item]:
+        """Yields the items that more rows might change; raises :class:`SpecError` (E112)."""
+        for each in () if self.grouped is None else self.grouped.rest():
+            yield from self._of(each)
+
+    def _of(self, row: Row) -> Iterator[Item]:
+        before, self.before, self.ended = self.before, row.kind, row.kind == "end"
+        if row.kind == GAP or (row.kind == "recover" and before not in ("crash", GAP)):
+            yield Gap(row)
+        if row.kind in MARKS:
+            yield self.resolver.line(row)
 
 
 def _shorthand(row: Row, types: tuple[t.Type, ...]) -> list[Any] | None:

@@ -8,17 +8,18 @@ say is known, so that one fault counts once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from checker.conform.explain_events import BY_MESSAGE, EventExplainer, Observation
-from checker.conform.lines import EventPattern, Gap, Item, Line, Logged
+from checker.conform.lines import NOT_YET, EventPattern, Gap, Item, Line, Logged, NotYet
 from checker.conform.local_steps import Locals, LocalStep, Received, local_steps
 from checker.conform.local_system import LocalAction
 from checker.conform.partly_known import met, value_of
 from checker.conform.patterns import Anything, Parts, Pattern, matches
+from checker.conform.stream import Stream
 from checker.conform.unknown import TooMany, Unknown, fresh, is_known, key_of, split
 from checker.model.interpreter import Event
 from checker.model.ir import STOPS, Block, Mark, MarkKind
@@ -78,21 +79,20 @@ class LocalLog:
         timeline = observation.timelines[number]
         self.system = observation.system
         self.rank = self.system.processes.index(timeline.process)
-        self.items: tuple[Item, ...] = timeline.items
+        self.items: Sequence[Item] = timeline.items
         self.steps = local_steps(self.system, self.rank)
         self.local = self.steps.local
         self.observation = Observation(
             self.system, (timeline,), observation.logged, observation.unlogged
         )
         self.explainer = _Explainer(self.observation)
-        self.end = 1 + max((n for n, i in enumerate(self.items) if isinstance(i, Line)), default=-1)
         self._cell_of = {cell.variable: n for n, cell in enumerate(self.local.cells)}
         self._silent = {a.action.name for a in self.local.actions if self._may_be_silent(a)}
         self._loose = {
             n for a in self.local.actions if a.action.name in self._silent for n in a.writes
         }
         self._first, self._beginning = self._first_only(), self._may_be_first()
-        self._stops = self._may_stop()
+        self._scanned = (0, 0, False)
         self._unlogged = {a.action.name: self._unlogged_messages(a) for a in self.local.actions}
 
     # ---- what the code may do -------------------------------------------------------------
@@ -181,20 +181,28 @@ class LocalLog:
         item = self.items[at]
         marks = {p.mark for p in item.patterns} if isinstance(item, Line) else None
         for action in self.local.actions:
-            if action.stops and not self._stops[at]:
+            if action.stops and not self._may_stop(at):
                 continue
             if marks is None or action.action.name in self._silent or action.marks & marks:
                 yield action
 
-    def _may_stop(self) -> list[bool]:
-        """Returns for each item whether the process may stop in the step that is next there."""
-        found: list[bool] = []
-        inside = False
-        for item in reversed(self.items):
-            stops = isinstance(item, Gap) or item.logged.kind is MarkKind.CRASH
-            found.append(stops or inside)
-            inside = stops or (inside and isinstance(item, Line) and not self.begins_a_step(item))
-        return found[::-1]
+    def _may_stop(self, at: int) -> bool:
+        """Returns whether the process may stop in the step that is next at the item ``at``: it
+        stops there, or before a line that begins another step."""
+        first, last, stops = self._scanned
+        if first <= at < last:
+            return stops
+        last = at
+        while not (stops := _is_stop(self.items[last])):
+            last += 1
+            item = self.items[last] if last < len(self.items) else NOT_YET
+            if isinstance(item, NotYet):
+                break
+            if isinstance(item, Line) and self.begins_a_step(item) and not _is_stop(item):
+                break
+        if not isinstance(self.items, Stream) or last < self.items.end:
+            self._scanned = (at, last + stops, stops)
+        return stops
 
     def begins_a_step(self, line: Line) -> bool:
         """Returns whether a line is surely the first one of its step."""
@@ -325,27 +333,28 @@ class LocalLog:
         )
 
     def _windows(self) -> Iterator[Window]:
-        pending: dict[int, States] = {0: {key_of(each): each for each in self.steps.starts()}}
+        end = 1 + max((n for n, i in enumerate(self.items) if isinstance(i, Line)), default=-1)
+        pending: dict[int, States] = {0: self.starts()}
         while pending:
             at = min(pending)
             states = pending.pop(at)
-            if at >= self.end:
+            if at >= end:
                 return
             if isinstance(self.items[at], Gap):
-                states = _only(self.steps.unknown())
+                states = only(self.steps.unknown())
             line = self._next_line(at)
             before = tuple(states.values())
             try:
                 steps = self.advance(at, states)
             except TooMany:
                 yield Window(at, line, before, (), asked=False)
-                pending = self._resumed(at)
+                pending = self._resumed(at, end)
                 continue
             if not steps and pending:
                 continue  # other steps before explain more lines
             yield Window(at, line, before, tuple(steps))
             if not steps:
-                pending = self._resumed(at)
+                pending = self._resumed(at, end)
             for each in steps:
                 pending.setdefault(each.after, {})[key_of(each.locals)] = each.locals
 
@@ -373,22 +382,35 @@ class LocalLog:
             at += 1
         return item
 
-    def _resumed(self, at: int) -> dict[int, States]:
+    def _resumed(self, at: int, end: int) -> dict[int, States]:
         """Returns where to go on after the window at ``at``, and all that is known there."""
         said: list[Line] = []
-        for number, item in enumerate(self.items[at : self.end], at):
+        for number, item in enumerate(self.items[at:end], at):
             if isinstance(item, Gap):
                 if number > at:
-                    return {number: _only(self.steps.unknown())}
-                continue
-            if said and self.begins_a_step(item):
-                known = self.constrained(self.steps.unknown(), said[-1:])
-                return {number: _only(known or self.steps.unknown())}
-            said.append(item)
+                    return {number: only(self.steps.unknown())}
+            elif isinstance(item, Line):
+                if said and self.begins_a_step(item):
+                    return {number: only(self.known_from(said[-1]))}
+                said.append(item)
         return {}
 
+    def starts(self) -> States:
+        """Returns the local states in which the process may start; may raise ``RunFault``."""
+        return {key_of(each): each for each in self.steps.starts()}
 
-def _only(locals_: Locals) -> States:
+    def known_from(self, line: Line) -> Locals:
+        """Returns the local state of which only what ``line`` says is known."""
+        unknown = self.steps.unknown()
+        return self.constrained(unknown, [line]) or unknown
+
+
+def _is_stop(item: Item) -> bool:
+    return isinstance(item, Gap) or (isinstance(item, Line) and item.logged.kind is MarkKind.CRASH)
+
+
+def only(locals_: Locals) -> States:
+    """Returns the one local state ``locals_``."""
     return {key_of(locals_): locals_}
 
 

@@ -69,6 +69,10 @@ def noting_events(system: TransitionSystem, marks: list[int]) -> TransitionSyste
     )
 
 
+MOST_KEPT = 100_000
+"""The largest number of different steps, and of lines, of which something is kept."""
+
+
 class NativeSteps:
     """The steps that the log of ``explainer`` admits, in machine code.
 
@@ -90,20 +94,22 @@ class NativeSteps:
         self._rest = ~(self._mask << self._shift)
         self._events: dict[int, tuple[Event, ...]] = {}
         self._faults: dict[int, int] = {}
-        self._said: dict[int, tuple[Bits, ...]] = {}
+        self._said: dict[int, tuple[Line, tuple[Bits, ...]]] = {}
         self._items = [timeline.items for timeline in explainer.observation.timelines]
         self._first: dict[int, int | None] = {}
-        self._begins: dict[tuple[int, int], bool] = {}
+        self._begins: dict[tuple[int, int], tuple[Line, bool]] = {}
 
     def starts(self) -> list[int]:
         """Returns the initial states; may raise ``RunFault``."""
-        return [self._stepper.pack((*state, ())) for state in self._reference.starts()]
+        return [self.packed(state) for state in self._reference.starts()]
 
     def ways(self, state: int, cursors: Cursors) -> list[Way[int]]:
         """Returns the steps of ``state`` that what is logged admits.
 
         Raises :class:`checker.conform.reference_steps.Outgrown`.
         """
+        if max(len(self._events), len(self._begins), len(self._said)) >= MOST_KEPT:
+            self._forget()
         rows, faulted = self._stepper.successors(state)
         if faulted:
             return self._interpreted(state, cursors)
@@ -135,14 +141,22 @@ class NativeSteps:
         key = (code, id(item.patterns))
         known = self._begins.get(key)
         if known is None:
-            known = self._begins[key] = self.explainer.may_be(item, events[0])
-        return known
+            known = self._begins[key] = (item, self.explainer.may_be(item, events[0]))
+        return known[1]
+
+    def _forget(self) -> None:
+        """Forgets what is kept of steps and lines."""
+        for kept in (self._events, self._faults, self._first, self._begins, self._said):
+            kept.clear()
 
     def _interpreted(self, state: int, cursors: Cursors) -> list[Way[int]]:
         """Returns the same by the interpreter, which knows what an error is about."""
         ways = self._reference.ways(self.shown(state), cursors)
-        pack = self._stepper.pack
-        return [Way(pack((*way.state, ())), *way[1:]) for way in ways]
+        return [Way(self.packed(way.state), *way[1:]) for way in ways]
+
+    def packed(self, state: State) -> int:
+        """Returns the number that a state of the interpreter is."""
+        return self._stepper.pack((*state, ()))
 
     def shown(self, state: int) -> State:
         """Returns a state as the interpreter has it."""
@@ -172,9 +186,9 @@ class NativeSteps:
             said = self._said.get(id(line.state))
             if said is None:
                 layout = self._stepper.layout
-                said = tuple(bits_in_state(layout, n, pattern) for n, pattern in line.state)
-                self._said[id(line.state)] = said
-            if any(state & mask != value for mask, value in said):
+                bits = tuple(bits_in_state(layout, n, pattern) for n, pattern in line.state)
+                said = self._said[id(line.state)] = (line, bits)
+            if any(state & mask != value for mask, value in said[1]):
                 return False
         return True
 

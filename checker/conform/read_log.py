@@ -15,10 +15,10 @@ from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.diagnostics.english import count
-from checker.logs.content import Unreadable, read
+from checker.logs.content import Unreadable, read, require_objects
 from checker.logs.entries import Entries, Matched, is_otlp, stem_of
 from checker.logs.mapping import OBJECTS, LogMapping, with_part
-from checker.logs.objects import Cut, parse, texts
+from checker.logs.objects import Cut, texts
 from checker.logs.paths import ABSENT, LINE, ROW, Entry, used_names
 from checker.record.kinds import GAP, KINDS
 
@@ -33,6 +33,9 @@ FIELDS = ("pos", *sorted(SAID))
 
 RESOLVED = ("message", "name")
 """The columns whose values are renamed where a line is resolved by a system."""
+
+MOST_KEPT = 50_000
+"""The largest number of templates, and of things said, that are kept."""
 
 BEYOND = 1 << 63
 """Positions are smaller than this."""
@@ -135,6 +138,18 @@ def read_logs(paths: Iterable[str], mapping: LogMapping) -> tuple[Log, ...]:
     return (log,)
 
 
+def missing_before(row: Row, last: int | None) -> int:
+    """Returns how many lines of its process are missing before ``row``, where ``last`` is the
+    position of the row before it, if there is one."""
+    before = min(row.pos, 1) - 1 if last is None else last
+    return max(row.pos - before - 1, 0)
+
+
+def gap_before(row: Row) -> Row:
+    """Returns the gap that missing lines before ``row`` are."""
+    return Row(row.file, row.number, row.process, row.pos - 1, GAP, {})
+
+
 def _append(log: Log, row: Row) -> None:
     rows = log.rows.setdefault(row.process, [])
     if rows and row.pos <= rows[-1].pos:
@@ -142,81 +157,62 @@ def _append(log: Log, row: Row) -> None:
         message = f"the positions of {row.process} decrease: {row.pos} after {last.pos}"
         hint = f"line {last.number} has position {last.pos}; positions of a process must increase"
         raise _wrong("E072", message, row.place, hint)
-    before = rows[-1].pos if rows else min(row.pos, 1) - 1
-    if row.pos > before + 1:
-        missing = row.pos - before - 1
+    missing = missing_before(row, rows[-1].pos if rows else None)
+    if missing:
         where = f"{row.file}:{row.number}: {count(missing, 'line')} of {row.process} missing here"
         log.gaps.append(where)
-        rows.append(Row(row.file, row.number, row.process, row.pos - 1, GAP, {}))
+        rows.append(gap_before(row))
     elif row.kind == GAP:
         what = "a truncated line" if "lost" in row.data else "a recorded gap"
         log.gaps.append(f"{row.file}:{row.number}: {row.process} has {what}")
     rows.append(row)
 
 
-class _Reader:
-    """Reads files; ``skipped``: what is to be said of lines of text that are no rows."""
+class RowsOfLines:
+    """Finds the rows in the lines of one file, or of what is read as one.
 
-    def __init__(self, mapping: LogMapping) -> None:
-        self.mapping = mapping
-        self.skipped: list[str] = []
-        self._numbers: dict[str, int] | None = None
-        if mapping.special("pos") in (ROW, LINE):
-            self._numbers = {}
+    ``numbers``: where rows are numbered, how many each process of a run has.
+    """
 
-    def rows(self, path: str) -> Iterator[Row]:
-        """Yields the rows of a file."""
-        try:
-            if self.mapping.lines is not None:
-                yield from self._of_text(path, self.mapping.lines)
-            else:
-                yield from self._of_objects(path)
-        except Unreadable as problem:
-            raise _unreadable(path, problem) from None
+    def __init__(self, path: str, mapping: LogMapping, numbers: dict[str, int] | None) -> None:
+        self.path, self.mapping, self.numbers = path, mapping, numbers
+        self._templates = Templates(mapping)
+        self._entries = Entries(mapping, stem_of(path))
 
-    def _of_objects(self, path: str) -> Iterator[Row]:
-        last: Row | None = None
-        templates, entries = Templates(self.mapping), Entries(self.mapping, stem_of(path))
-        for number, text, whole in texts(read(path)):
-            known = templates.row(path, number, text)
-            if known is not None:
-                last = known
-                yield known
-                continue
-            try:
-                data = parse(text, number)
-            except Cut:
-                if whole:
-                    raise
-                yield _half(path, number, text, last)
-                return
-            is_span = is_otlp(data)
-            for entry in entries.of(data, number):
-                last = templates.shared(self._row(path, entry, own=not is_span))
-                yield last
-            if last is not None and not is_span:
-                templates.note(text, data, last)
+    def of(self, number: int, text: str) -> list[Row]:
+        """Returns the rows of the JSON object ``text``, in the line ``number``.
 
-    def _of_text(self, path: str, pattern: re.Pattern[str]) -> Iterator[Row]:
-        matched, entries = Matched(path, pattern), Entries(self.mapping, stem_of(path))
-        last: Row | None = None
-        for number, groups in matched.rows(read(path)):
-            last = self._row(path, entries.one(_meant(groups), number), own=True)
-            yield last
-        if matched.cut:
-            yield _half(path, matched.cut, "", last)
-        for warning in matched.warnings(entries.number):
-            if warning.code != "E085":
-                where = f"{path}:{warning.span.line}" if warning.span else path
-                self.skipped.append(f"{where}: {warning.message} [{warning.code}]")
+        Raises :class:`Unreadable`, and :class:`SpecError` (E071, E077).
+        """
+        known = self._templates.row(self.path, number, text)
+        if known is not None:
+            return [known]
+        data = self._entries.parsed(text, number)
+        is_span = is_otlp(data)
+        found = [
+            self._templates.shared(self._row(entry, own=not is_span))
+            for entry in self._entries.of(data, number)
+        ]
+        if found and not is_span:
+            self._templates.note(text, data, found[-1])
+        return found
 
-    def _row(self, path: str, entry: Entry, *, own: bool) -> Row:
+    def of_groups(self, number: int, groups: dict[str, str]) -> Row:
+        """Returns the row of a line of text, whose named groups are ``groups``."""
+        return self._row(self._entries.one(_meant(groups), number), own=True)
+
+    @property
+    def count(self) -> int:
+        """How many rows there were so far."""
+        return self._entries.number
+
+    def _row(self, entry: Entry, *, own: bool) -> Row:
         """Returns the row that an entry is; ``own``: columns may have our names in it."""
         named = self._named(entry, own)
-        if self._numbers is not None and named.get("process") not in (None, ""):
+        if self.numbers is not None and named.get("process") not in (None, ""):
             of = f"{named.get('run')} {named['process']}"
-            named["pos"] = self._numbers[of] = self._numbers.get(of, 0) + 1
-        return _row(path, entry, named, self.mapping)
+            named["pos"] = self.numbers[of] = self.numbers.get(of, 0) + 1
+        return _row(self.path, entry, named, self.mapping)
 
     def _named(self, entry: Entry, own: bool) -> dict[str, Any]:
         """Returns the fields of a line by our names."""
@@ -234,6 +230,59 @@ class _Reader:
         return found
 
 
+def numbering(mapping: LogMapping) -> dict[str, int] | None:
+    """Returns where the rows of processes are counted; ``None`` if they have positions."""
+    return {} if mapping.special("pos") in (ROW, LINE) else None
+
+
+class _Reader:
+    """Reads files; ``skipped``: what is to be said of lines of text that are no rows."""
+
+    def __init__(self, mapping: LogMapping) -> None:
+        self.mapping = mapping
+        self.skipped: list[str] = []
+        self._numbers = numbering(mapping)
+
+    def rows(self, path: str) -> Iterator[Row]:
+        """Yields the rows of a file."""
+        try:
+            if self.mapping.lines is not None:
+                yield from self._of_text(path, self.mapping.lines)
+            else:
+                yield from self._of_objects(path)
+        except Unreadable as problem:
+            raise unreadable(path, problem) from None
+
+    def _of_objects(self, path: str) -> Iterator[Row]:
+        last: Row | None = None
+        rows = RowsOfLines(path, self.mapping, self._numbers)
+        content = read(path)
+        require_objects(content)
+        for number, text, whole in texts(content):
+            try:
+                found = rows.of(number, text)
+            except Cut:
+                if whole:
+                    raise
+                yield half(path, number, text, last)
+                return
+            for last in found:
+                yield last
+
+    def _of_text(self, path: str, pattern: re.Pattern[str]) -> Iterator[Row]:
+        matched, rows = Matched(path, pattern), RowsOfLines(path, self.mapping, self._numbers)
+        last: Row | None = None
+        for number, groups in matched.rows(read(path)):
+            last = rows.of_groups(number, groups)
+            yield last
+        if matched.cut:
+            yield half(path, matched.cut, "", last)
+        for warning in matched.warnings(rows.count):
+            if warning.code != "E085":
+                where = f"{path}:{warning.span.line}" if warning.span else path
+                self.skipped.append(f"{where}: {warning.message} [{warning.code}]")
+
+
 def _meant(groups: Mapping[str, str]) -> dict[str, Any]:
     """Returns what the parts of a line of text are: positions are numbers, and what is JSON is
     read."""
@@ -247,7 +296,7 @@ def _meant(groups: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def _half(path: str, number: int, text: str, last: Row | None) -> Row:
+def half(path: str, number: int, text: str, last: Row | None) -> Row:
     """Returns the gap that a last line that is cut short leaves: in the log of the process of the
     line before it, or of that which the file is named after."""
     if last is None:
@@ -255,7 +304,8 @@ def _half(path: str, number: int, text: str, last: Row | None) -> Row:
     return Row(path, number, last.process, last.pos + 1, GAP, {"lost": text, "run": last.run})
 
 
-def _unreadable(path: str, problem: Unreadable) -> SpecError:
+def unreadable(path: str, problem: Unreadable) -> SpecError:
+    """Returns the error (E075, E077) that a log can't be read."""
     if problem.line:
         place = Span(path, problem.line, 1, problem.line, 2)
         return _wrong("E077", problem.why, place, problem.hint)
@@ -296,6 +346,8 @@ class Templates:
 
     def shared(self, row: Row) -> Row:
         """Returns ``row`` with what another one says that says the same."""
+        if len(self._said) >= MOST_KEPT:
+            self._said.clear()
         data = self._said.setdefault(repr(row.data), row.data)
         return Row(row.file, row.number, row.process, row.pos, row.kind, data)
 
@@ -320,6 +372,8 @@ class Templates:
         ours = [self._names[name] for name, _ in found]
         if "pos" in ours and len(set(ours)) == len(ours):
             if all(data.get(name) == value for name, value in found):
+                if len(self._known) >= MOST_KEPT:
+                    self._known.clear()
                 self._known[_template(parts)] = row
 
 

@@ -94,3 +94,7 @@ class ReferenceSteps:
     def shown(self, state: State) -> State:
         """Returns ``state`` itself."""
         return state
+
+    def packed(self, state: State) -> State:
+        """Returns ``state`` itself."""
+        return state

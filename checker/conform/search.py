@@ -54,6 +54,10 @@ class Steps(Protocol[S]):
         """Returns ``state`` as the interpreter has it."""
         ...
 
+    def packed(self, state: State) -> S:
+        """Returns a state of the interpreter in this representation."""
+        ...
+
 
 class Node(Struct, Generic[S], eq=False):
     """A node on the way from ``before``; ``explained``: how many lines the way to it explains."""

@@ -111,11 +111,11 @@ _SPECIALS = ('"', "#", ";", "\\", "(", ")", "\x00", "null")
 _KEYWORD = re.compile(r":([^\s,()\[\]{}]+)")
 _ENDED = re.compile(r":[^\s,()\[\]{}]+[],}]")
 _SEPARATORS = (
-    ("\t", " "), (",", " "), ("  ", " "), ("  ", " "), (" ", ","),
+    (", ", ","), ("\t", ","), (" ", ","), (",,", ","), (",,", ","),
     (",nil,", ",null,"), (",nil,", ",null,"), (",nil]", ",null]"), (",nil}", ",null}"),
     ("[,", "["), (",]", "]"), ("{,", "{"), (",}", "}"),
 )  # fmt: skip
-"""What makes JSON of EDN, besides keywords."""
+"""What makes JSON of EDN, besides keywords, but with a comma in place of the colon of a key."""
 SAMPLE = 1 << 14
 """Characters at the beginning of a text that have its frequent keywords."""
 BLOCK = 1 << 20
@@ -163,33 +163,33 @@ def _from_line(line: int, text: str) -> Iterator[tuple[int, Any]]:
 
 def _maps(text: str) -> Maps | None:
     """Returns the map on each line of ``text``; ``None`` where there is another form."""
-    plain = _as_json(text).split("\n")
-    first = next((line for line in plain if line.strip(",\r")), "")
+    separated = text
+    for written, meant in _SEPARATORS:
+        separated = separated.replace(written, meant)
     try:
         if not any(each in text for each in _SPECIALS):
-            found = _with_keys_of(first, plain)
+            found = _with_keys_of_first(separated)
             if found is not None:
                 return found
-        pairs = zip(plain, text.split("\n"), strict=True)
+        pairs = zip(_quoted(separated).split("\n"), text.split("\n"), strict=True)
         return [_map(line.strip(",\r"), original) for line, original in pairs]
     except (ValueError, TypeError, KeyError, RecursionError, Unreadable, Cut):
         return None
 
 
-def _as_json(text: str) -> str:
-    """Returns ``text`` as JSON, but with a comma in place of the colon of a key."""
-    for written, meant in _SEPARATORS:
-        text = text.replace(written, meant)
+def _quoted(text: str) -> str:
+    """Returns ``text`` with strings in place of keywords, the frequent ones first."""
     for word in set(_ENDED.findall(text, 0, SAMPLE)):
         text = text.replace(word, f'"{word[1:-1]}"{word[-1]}')
     return _KEYWORD.sub(r'"\1"', text)
 
 
-def _with_keys_of(first: str, plain: list[str]) -> Maps | None:
-    """Returns the maps on these lines, where all keys are those of the first one."""
-    text = "\n".join(plain)
-    for key in _items(first.strip(",\r"))[::2]:
-        text = text.replace(f'"{key}",', f'"{key}":')
+def _with_keys_of_first(text: str) -> Maps | None:
+    """Returns the maps on the lines of ``text``, where all keys are those of the first one."""
+    first = next((line for line in _stripped(text) if line), "")
+    for key in _items(_quoted(first))[::2]:
+        text = text.replace(f":{key},", f'"{key}"\0')
+    text = _quoted(text).replace("\0", ":")
     try:
         found = [_decode(line) if line else None for line in _stripped(text)]
     except ValueError:
@@ -205,7 +205,7 @@ def _items(line: str) -> list[Any]:
     """Returns the keys and values of a map; raises ``ValueError`` for any other form."""
     if line[:1] != "{" or line[-1] != "}" or line.count("{") > 1:
         raise ValueError("not a map")
-    found: list[Any] = _decode(f"[{line[1:-1]}]")
+    found: list[Any] = _decode_items(f"[{line[1:-1]}]")
     return found
 
 
@@ -225,7 +225,11 @@ def _map(line: str, original: str) -> dict[Any, Any] | None:
     return made
 
 
-_decode = msgspec.json.Decoder().decode
+_Atom = None | bool | int | float | str
+_Form = _Atom | tuple[_Atom | tuple[_Atom | tuple[_Atom | tuple[_Atom, ...], ...], ...], ...]
+"""What most rows consist of: others are read in the other way."""
+_decode = msgspec.json.Decoder(dict[str, _Form]).decode
+_decode_items = msgspec.json.Decoder(list[_Form]).decode
 
 
 def value_of(text: str, line: int) -> Any:

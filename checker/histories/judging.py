@@ -14,18 +14,11 @@ from checker.engines import budgets
 from checker.histories.clocks import Clocks
 from checker.histories.initial import Initial
 from checker.histories.judging_transactions import STRICT, TRANSACTIONS, judge_transactions
-from checker.histories.linearizability import (
-    Part,
-    Refutation,
-    as_recorded,
-    decide,
-    explain,
-    parts_of,
-    reordered,
-)
-from checker.histories.objects import Found, find_object
+from checker.histories.linearizability import Elsewhere, Part, decide, parts_of, reordered
+from checker.histories.objects import Machines, find_object
 from checker.histories.pairing import Operation, Shape, indeterminate, operations_of, with_keys
 from checker.histories.reading import History, read_history
+from checker.histories.refutations import Refutation, as_recorded, explain
 from checker.histories.rows import FAIL
 from checker.histories.steps import bind
 from checker.histories.wording import refutation_of, undecided
@@ -55,11 +48,15 @@ class Request(Struct, frozen=True):
 
 
 class Judge(Struct, frozen=True):
-    """Judges histories as ``request`` says, with an object that was ``found``; ``None``: their
-    operations are transactions."""
+    """Judges histories as ``request`` says.
+
+    ``machines``: those of the object, for all histories; ``None``: operations are transactions.
+    ``elsewhere``: other processes that decide parts that are not decided soon, if there are any.
+    """
 
     request: Request
-    found: Found | None
+    machines: Machines | None
+    elsewhere: Elsewhere | None = None
 
     def judge(self, file: str) -> Judgement:
         """Judges the history in ``file``; limits and interrupts make it unknown.
@@ -83,10 +80,10 @@ class Judge(Struct, frozen=True):
             why = stop_reason(problem)
             return replace(report, sentence=f"not read to its end: {why}", stopped=why,
                            seconds=time.monotonic() - began)  # fmt: skip
-        if self.found is None:
+        if self.machines is None:
             report = self._judged_transactions(operations, report, clocks)
         else:
-            report = self._judged(self.found, operations, report, clocks)
+            report = self._judged(self.machines, operations, report, clocks)
         return replace(report, seconds=time.monotonic() - began)
 
     def _read(self, history: History, report: Judgement) -> tuple[list[Operation], Judgement]:
@@ -123,7 +120,7 @@ class Judge(Struct, frozen=True):
         return replace(found, word=Word.UNKNOWN, sentence=f"{model}? {why}")
 
     def _judged(
-        self, found: Found, operations: list[Operation], report: Judgement, clocks: Clocks
+        self, machines: Machines, operations: list[Operation], report: Judgement, clocks: Clocks
     ) -> Judgement:
         shape, parts = self.request.shape, list[Part]()
         refuted: Part | None = None
@@ -131,20 +128,20 @@ class Judge(Struct, frozen=True):
             with budgets.raising_when_exhausted():
                 if shape.by_key:
                     with_keys(operations)
-                bound = bind(found, operations, shape)
-                parts += parts_of(found, bound, shape.by_key, self.request.initial)
-                refuted = decide(parts)
+                bound = bind(machines.found, operations, shape)
+                parts += parts_of(machines, bound, shape.by_key, self.request.initial)
+                refuted = decide(parts, self.elsewhere)
                 if refuted is not None and clocks.are_several:
                     parts = [
                         part if part.verdict else reordered(part, clocks.sure(part.bound))
                         for part in parts
                     ]
-                    refuted = decide([part for part in parts if not part.verdict])
+                    refuted = decide([p for p in parts if not p.verdict], self.elsewhere)
         except KeyboardInterrupt as problem:
             why = stop_reason(problem)
             refuted = next((part for part in parts if part.verdict is False), None)
             report = replace(report, stopped=None if refuted else why)
-        report = replace(report, parts=len(parts), work=sum(part.work for part in parts))
+        report = replace(report, parts=len(parts), work=sum(part.reached.work for part in parts))
         if refuted is not None:
             return _violated(refuted, parts, report)
         return _not_violated(parts, report)
@@ -163,16 +160,19 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def judge_of(request: Request) -> Judge:
-    """Returns what judges histories; raises :class:`SpecError` as :func:`find_object` does, and
-    E097 where the mapping names an operation that the object does not have."""
+def judge_of(request: Request, elsewhere: Elsewhere | None = None) -> Judge:
+    """Returns what judges histories, with ``elsewhere`` as in :class:`Judge`.
+
+    Raises :class:`SpecError`: as :func:`find_object` does, and E097 where the mapping names an
+    operation that the object does not have.
+    """
     if request.name in TRANSACTIONS:
         return Judge(request, None)
     found = find_object(request.name)
     what = f"an operation of {found.name}"
     request.mapping.require_known("f", found.operations, what)
     request.mapping.require_results(found.operations, what)
-    return Judge(request, found)
+    return Judge(request, Machines(found), elsewhere)
 
 
 def _violated(part: Part, parts: Sequence[Part], report: Judgement) -> Judgement:
@@ -181,7 +181,7 @@ def _violated(part: Part, parts: Sequence[Part], report: Judgement) -> Judgement
     try:
         with budgets.raising_when_exhausted(late=True):
             found = explain(as_recorded(part))
-        if part.events.before:
+        if part.sure is not None:
             notes = ("the operations are shown in the order of their times as recorded",)
     except KeyboardInterrupt as problem:
         notes += (f"the operations that show it were not found: {stop_reason(problem)}",)

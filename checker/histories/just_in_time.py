@@ -20,7 +20,7 @@ which it has not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from checker.histories.events import Events
 from checker.histories.steps import Steps
@@ -28,6 +28,9 @@ from checker.polling import poll
 
 PAUSE = 256
 """Configurations that are extended before a search may be suspended."""
+
+ENDED = object()
+"""What is not yielded by a search."""
 
 Key = tuple[int, int]
 """A state and the set of outstanding operations that have taken effect, as bits."""
@@ -38,8 +41,8 @@ Configurations = dict[Key, list[int]]
 class JustInTime:
     """The search.  ``verdict``: ``None`` until it is known; ``refuted``: the position of the return
     at which no configuration is left, and ``tried`` all configurations before it, also those after
-    outstanding operations.  ``work``:
-    configurations that were extended; ``at``: the position of the event that it is at."""
+    outstanding operations.  ``work``: configurations that were extended; ``at``: the position of
+    the event that it is at; ``size``: the largest number of configurations at a time."""
 
     def __init__(self, steps: Steps, events: Events) -> None:
         self.verdict: bool | None = None
@@ -52,25 +55,16 @@ class JustInTime:
         self._number, self._start = steps.number_of, steps.start
         self._search = self._run()
 
-    @property
-    def order(self) -> tuple[tuple[int, bool], ...]:
-        """The events that it goes through."""
-        return self._events.order
+    def advance(self, until: int) -> None:
+        """Extends configurations until they are about ``until``, or the verdict is known."""
+        while self.work < until and next(self._search, ENDED) is not ENDED:
+            pass
 
-    @property
-    def lost_before(self) -> list[int]:
-        """The operations that never return among those called so far."""
-        seen = self._events.order[: self.at]
-        return [number for number, _ in seen if number in self._events.lost]
+    def end(self) -> None:
+        """Gives up what the search holds, which refers to itself: nothing else may free it."""
+        self._search.close()
 
-    def advance(self, work: int) -> None:
-        """Extends about ``work`` more configurations, or until the verdict is known."""
-        until = self.work + work
-        for _ in self._search:
-            if self.work >= until:
-                return
-
-    def _run(self) -> Iterator[None]:
+    def _run(self) -> Generator[None]:
         self._bits: dict[int, int] = {}
         self._reads: list[tuple[int, int]] = []
         self._updates: list[tuple[int, int]] = []

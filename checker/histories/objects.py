@@ -56,6 +56,9 @@ SELF = "@caller"
 LONGEST = 4096
 """The largest guess for the length of a sequence before it has to grow."""
 
+MOST_STATES = 100_000
+"""The largest number of states of machines that are kept for what comes next."""
+
 _NOBODY = "protocol Nobody { upon init { skip } }\ncheck nobody of Nobody { n = 1 }"
 
 
@@ -277,7 +280,7 @@ class Machine:
 
 
 class Machines:
-    """The machines of an object, one for each size: parts of a history share them."""
+    """The machines of an object, one for each size: parts of histories share them."""
 
     def __init__(self, found: Found) -> None:
         self.found = found
@@ -292,6 +295,8 @@ class Machines:
 
     def of(self, size: Size) -> Machine:
         """Returns a machine with ``size``, or more capacity."""
+        if sum(len(each.states) for each in self._made.values()) > MOST_STATES:
+            self._made.clear()  # who uses one of them keeps it
         many = size.processes if self._knows_processes else 1
         key = size.values, many
         numbers, length = _rounded(size.numbers), _rounded(size.length)

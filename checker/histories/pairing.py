@@ -30,7 +30,7 @@ OPEN = "open"
 """The outcome of an operation whose return was not recorded."""
 
 
-class Operation(Struct):
+class Operation(Struct, gc=False):
     """An operation: its rows, and what they say.
 
     ``called`` and ``returned`` (``None``: never): positions in the history; ``outcome``: ``ok``,

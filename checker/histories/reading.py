@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,10 +26,10 @@ from checker.histories.rows import (
     frozen,
     wrong,
 )
-from checker.logs.content import Unreadable, beginning, read
+from checker.logs.content import Unreadable, beginning, read, require_objects
 from checker.logs.entries import Entries, Matched, is_otlp, stem_of
 from checker.logs.mapping import NO_MAPPING, UNITS, LogMapping
-from checker.logs.objects import Cut, decoded, lines, parse, texts
+from checker.logs.objects import Cut, decoded, lines, texts
 from checker.logs.paths import ABSENT, Entry, Path, path_of
 from checker.polling import poll
 
@@ -109,11 +110,14 @@ def read_history(file: str, mapping: LogMapping = NO_MAPPING) -> History:
     """
     try:
         content = read(file)
+        if mapping.lines is None:
+            require_objects(content)
         data = bytes(content[beginning(content) :])
         kind = TEXT if mapping.lines is not None else _format_of(data)
         found = History(file, kind, mapping=mapping)
-        rows = {EDN: _edn, PRINTED: _printed, JSON: _json, TEXT: _text}[found.format]
-        _collect(found, rows(found, data))
+        rows = {EDN: _edn, PRINTED: _printed, JSON: _json, TEXT: _text}[kind](found, data)
+        del content, data  # a history may be large: each reader has it once
+        _collect(found, rows)
     except Unreadable as problem:
         if not problem.line:
             raise wrong("E075", f"{file}: {problem.why}", None, problem.hint) from None
@@ -155,6 +159,7 @@ def _format_of(data: bytes) -> str:
 
 def _edn(history: History, data: bytes) -> Iterator[Row]:
     text = _decoded(data)
+    del data
     entries = history.entries
     for line, form in edn.plain_maps(text) or edn.forms(text):
         if isinstance(form, dict) and _is_plain(history, form):
@@ -215,10 +220,12 @@ def _of_entry(history: History, entry: Entry, of: LogMapping | None = None) -> I
 
 
 def _row(history: History, line: int, process: Any, kind: Any, f: Any, key: Any, value: Any) -> Row:
-    if not isinstance(kind, str) or kind not in TYPES:
-        known = ", ".join(f"`{each}`" for each in (INVOKE, OK, FAIL, INFO))
-        raise Unreadable(f"unknown `type` of a row: {kind}", line, f"the types are {known}")
-    return Row(frozen(process), kind, str(f), key, frozen(value), history.file, line)
+    known = TYPES.get(kind) if isinstance(kind, str) else None
+    if known is None:
+        types = ", ".join(f"`{each}`" for each in (INVOKE, OK, FAIL, INFO))
+        raise Unreadable(f"unknown `type` of a row: {kind}", line, f"the types are {types}")
+    name = sys.intern(f) if type(f) is str else str(f)
+    return Row(frozen(process), known, name, key, frozen(value), history.file, line)
 
 
 # ---- printed logs -------------------------------------------------------------------------------
@@ -295,7 +302,7 @@ def _of_json(
     history: History, entries: Entries, number: int, text: str, whole: bool
 ) -> Iterator[Row]:
     try:
-        found = parse(text, number)
+        found = entries.parsed(text, number)
     except Cut as problem:
         if whole:
             raise Unreadable(problem.why, number) from None
@@ -308,13 +315,13 @@ def _of_json(
         history.format, of = OTLP, of.over(SPANS)
     for entry in entries.of(found, number):
         if _is_recorded(entry.row, of):
-            row = _recorded(history, entry.row, number)
+            row = _recorded(history, entry.row, entry.line)
             history.skipped += row is None
             if row is not None:
                 yield row
             continue
         if of.of("process", entry) is ABSENT and of.of("call_time", entry) is ABSENT:
-            raise Unreadable("this row has no `process`", number)
+            raise Unreadable("this row has no `process`", entry.line)
         yield from _of_entry(history, entry, of)
 
 

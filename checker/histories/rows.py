@@ -9,7 +9,7 @@ from msgspec import Struct
 from checker.diagnostics import Diagnostic, Span, SpecError
 
 INVOKE, OK, FAIL, INFO = "invoke", "ok", "fail", "info"
-TYPES = frozenset((INVOKE, OK, FAIL, INFO))
+TYPES = {each: each for each in (INVOKE, OK, FAIL, INFO)}
 """What a row records: a call, or that an operation has taken effect, has not, or may have."""
 
 
@@ -19,14 +19,19 @@ class Missing:
     def __repr__(self) -> str:
         return "MISSING"
 
+    def __reduce__(self) -> str:
+        return "MISSING"  # the same one in every process
+
 
 MISSING = Missing()
 """In place of a value that is not recorded."""
 
 
-class Row(Struct):
+class Row(Struct, gc=False):
     """A call or a return: ``kind`` is one of :data:`TYPES`; ``key`` and ``value`` may be
     :data:`MISSING`; ``line`` counts from 1 in ``file``.
+
+    Rows are many, and never part of a cycle of references: they are not tracked for one.
 
     ``call``: what an answer has in common with its call (``None``: the process); ``time``: by the
     clock of ``host``, in nanoseconds.
@@ -72,18 +77,17 @@ def wrong(code: str, message: str, span: Span | None, hint: str = "") -> SpecErr
 
 
 def frozen(value: Any) -> Any:
-    """Returns a hashable copy of ``value``: tuples for lists, sets of pairs for maps."""
-    kind = type(value)
-    if kind is list or kind is tuple:
-        return tuple([frozen(each) if type(each) in _DEEP else each for each in value])
-    if kind is dict:
-        return frozenset((frozen(k), frozen(v)) for k, v in value.items())
-    if kind is set or kind is frozenset:
-        return frozenset(map(frozen, value))
+    """Returns ``value`` if it is hashable, or a hashable copy: tuples for lists, sets of pairs for
+    maps."""
+    try:
+        hash(value)
+    except TypeError:
+        if isinstance(value, dict):
+            return frozenset((frozen(k), frozen(v)) for k, v in value.items())
+        if isinstance(value, set | frozenset):
+            return frozenset(map(frozen, value))
+        return tuple(map(frozen, value))
     return value
-
-
-_DEEP = frozenset((list, tuple, dict, set, frozenset))
 
 
 def shown(value: Any) -> str:

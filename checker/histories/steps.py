@@ -24,7 +24,7 @@ from checker.language.syntax import typed
 from checker.language.typecheck.scope import suggestion
 
 
-class Bound(Struct, frozen=True):
+class Bound(Struct, frozen=True, gc=False):
     """An operation of the object: its ``recorded`` one, the ``name`` and arguments that the object
     has for it, and its ``result``, :data:`MISSING` where none is known."""
 

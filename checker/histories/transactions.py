@@ -109,15 +109,25 @@ def _steps(one: Operation, value: Any, data: Data, *, is_answer: bool) -> tuple[
         raise wrong("E095", f"this is not a transaction of {data.name}", row.place, data.hint)
     found = []
     for step in value:
-        problem = _problem(step, data)
+        problem = "" if _is_usual(step, data) else _problem(step, data)
         if problem:
             raise wrong("E095", f"{shown(step)} {problem}", row.place, data.hint)
-        if step[0] != READ:
+        if step[0] != READ or (len(step) > 2 and (step[2] if is_answer else step[2] is None)):
             found.append(step)
         else:
             what = step[2] if is_answer and len(step) > 2 else None
             found.append((READ, step[1], () if is_answer and data is LISTS and not what else what))
     return tuple(found)
+
+
+def _is_usual(step: Any, data: Data) -> bool:
+    """Returns whether ``step`` is one as most are: what is no problem, found soon."""
+    if type(step) is not tuple or len(step) != 3:
+        return False
+    kind, _, value = step
+    if kind == READ:
+        return value is None or data is not LISTS or type(value) is tuple
+    return value is not None and bool(kind == data.write)
 
 
 def _problem(step: Any, data: Data) -> str:

@@ -10,9 +10,10 @@ Testing for Linearizability, 2017, as in A. Athalye's porcupine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from checker.histories.events import Events
+from checker.histories.just_in_time import ENDED, PAUSE
 from checker.histories.steps import Steps
 from checker.polling import poll
 
@@ -29,15 +30,16 @@ class WingGongLowe:
         self._after, self._events = steps.after, events
         self._number, self._is_read = steps.number_of, steps.is_read
         self._start = steps.start
-        self._link()
         self._search = self._run()
 
-    def advance(self, work: int) -> None:
-        """Extends about ``work`` more pairs, or until the verdict is known."""
-        until = self.work + work
-        for _ in self._search:
-            if self.work >= until:
-                return
+    def advance(self, until: int) -> None:
+        """Extends pairs until they are about ``until``, or the verdict is known."""
+        while self.work < until and next(self._search, ENDED) is not ENDED:
+            pass
+
+    def end(self) -> None:
+        """Gives up what the search holds, as in the other one."""
+        self._search.close()
 
     def _link(self) -> None:
         """Makes a doubly linked list of the events; number 0 is its head."""
@@ -68,7 +70,8 @@ class WingGongLowe:
             self._left += 1
         self._relink(place)
 
-    def _run(self) -> Iterator[None]:
+    def _run(self) -> Generator[None]:
+        self._link()
         self._left = len(self._return_of)
         taken, state = 0, self._start
         seen = {(taken, state)}
@@ -90,7 +93,7 @@ class WingGongLowe:
                 continue
             seen.add(key)
             self.work += 1
-            if not self.work % 256:
+            if not self.work % PAUSE:
                 yield
             path.append((choices, taken, state, operation, place))
             self._take(operation, place)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from checker.diagnostics.english import count
-from checker.histories.linearizability import Part, Refutation
+from checker.histories.linearizability import Part
+from checker.histories.refutations import Refutation
 from checker.histories.rows import MISSING, Row, shown
 from checker.histories.steps import Bound
 from checker.results import judgement
@@ -64,10 +65,9 @@ def refutation_of(found: Refutation, file: str) -> judgement.Refutation:
 def _reasons(found: Refutation, last: Bound) -> tuple[str, ...]:
     part = found.part
     number = found.steps.number_of[found.last]
-    states = sorted({state for state, _ in found.tried})
+    states = {part.executed.described(state): state for state, _ in found.tried}
     said = []
-    for state in states[:MOST_STATES]:
-        there = part.executed.described(state)
+    for there, state in sorted(states.items())[:MOST_STATES]:
         results = found.steps.results(state, number)
         given = ", ".join(map(shown, last.arguments))
         call = f"{last.name}({given})"
@@ -83,16 +83,14 @@ def _reasons(found: Refutation, last: Bound) -> tuple[str, ...]:
 
 def undecided(part: Part, file: str) -> str:
     """Returns how far the search of an undecided part came."""
-    search = part.turns.jit
-    if part.events.before:
-        key = "" if part.key is MISSING else f"key {shown(part.key)}: "
-        return f"{key}{count(part.work, 'configuration')} searched, with several clocks"
-    order = search.order
-    number, _ = order[min(search.at, len(order) - 1)]
-    one = part.bound[number].recorded
     key = "" if part.key is MISSING else f"key {shown(part.key)}: "
-    lost = [part.bound[n].text for n in search.lost_before]
+    if part.sure is not None:
+        return f"{key}{count(part.reached.work, 'configuration')} searched, with several clocks"
+    events, at = part.events, part.reached.at
+    number, _ = events.order[min(at, len(events.order) - 1)]
+    one = part.bound[number].recorded
+    lost = [part.bound[n].text for n, _ in events.order[:at] if n in events.lost]
     named = ", ".join(lost[:MOST_LOST]) + (", …" if len(lost) > MOST_LOST else "")
     without = f"; {count(len(lost), 'operation')} without a return: {named}" if lost else ""
-    most = f"with at most {count(search.size, 'configuration')}"
+    most = f"with at most {count(part.reached.size, 'configuration')}"
     return f"{key}decided up to {file}:{one.call.line}, {most}{without}"

@@ -6,6 +6,7 @@ import bz2
 import lzma
 import mmap
 import os
+import re
 import stat
 import sys
 import zlib
@@ -15,6 +16,13 @@ from typing import IO, Any
 from checker.polling import waiting
 
 Content = bytes | bytearray | mmap.mmap
+
+AUDITED = {
+    "a Parquet file": re.compile(rb"PAR1"),
+    "a dump of kafka-dump-log": re.compile(rb"Dumping |Log starting offset:|baseOffset:"),
+    "CSV": re.compile(rb'["\w.-]+(,["\w.-]+)+\r?(\n|\Z)'),
+}
+"""Beginnings of logs of events that only audits read."""
 
 STDIN = "-"
 """The name of standard input."""
@@ -153,3 +161,14 @@ at."""
 def beginning(data: Content) -> int:
     """Returns where the text in ``data`` begins: after a byte order mark."""
     return len(BOM) if bytes(data[:3]) == BOM else 0
+
+
+def require_objects(data: Content) -> None:
+    """Raises :class:`Unreadable` for a format that only audits read: a table, or a dump of Kafka,
+    in which no row has calls, returns or a state."""
+    begin = beginning(data)
+    head = bytes(data[begin : begin + (1 << 12)])
+    for what, begins in AUDITED.items():
+        if begins.match(head):
+            hint = "write its rows as NDJSON: an object on each line"
+            raise Unreadable(f"this is {what}, which only `bivalence audit` reads", 1, hint)

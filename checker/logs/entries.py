@@ -12,7 +12,7 @@ from msgspec import Struct
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.logs.content import STDIN, Content, Unreadable, beginning
 from checker.logs.mapping import LogMapping
-from checker.logs.objects import decoded, lines
+from checker.logs.objects import decoded, lines, parse
 from checker.logs.otlp import RESOURCES, SPANS
 from checker.logs.paths import Entry, rows_of
 
@@ -40,8 +40,13 @@ class Entries(Struct):
     stem: str
     number: int = 0
 
+    def parsed(self, text: str, line: int) -> dict[str, Any]:
+        """Returns the object that ``text`` is, as :func:`parse` does."""
+        has_rows = self.mapping.rows is not None or RESOURCES in text
+        return parse(text, line, has_rows=has_rows)
+
     def of(self, given: Mapping[Any, Any], line: int) -> Iterator[Entry]:
-        """Yields the rows that an object is or has, in the line ``line``; raises
+        """Yields the rows that an object is or has, which begins in the line ``line``; raises
         :class:`Unreadable`."""
         where = self.mapping.rows
         if where is None and is_otlp(given):
@@ -55,7 +60,7 @@ class Entries(Struct):
             raise Unreadable(f"`{problem}` is not a list of objects", line) from None
         for scope in scopes:
             self.number += 1
-            yield Entry(scope, self.stem, line, self.number)
+            yield Entry(scope, self.stem, getattr(scope[0], "line", line), self.number)
 
     def one(self, row: Mapping[Any, Any], line: int) -> Entry:
         """Returns the row that an object is."""

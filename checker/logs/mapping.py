@@ -20,6 +20,7 @@ COLUMNS = (
     *("run", "process", "pos", "kind", "msg", "sender", "to", "seq", "partition", "offset", "ts"),
     *("vc", "payload_hash", "status", "effect", "name", "arguments", "state", "message", "fields"),
     *("from", "receivers", "lost", "producer", "epoch", "control", "transactional", "transaction"),
+    "uncommitted",
     *("group", "generation", "call"),
     *("type", "f", "key", "value", "result", "host", "call_time", "return_time"),
 )
@@ -39,6 +40,28 @@ UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 """Units of numbers that are times, in nanoseconds."""
 
 
+ANY, WRITTEN = "any", "written"
+ORDERS = (ANY, WRITTEN)
+"""In which order the lines of a step may come: any, or that in which they are listed."""
+FIRST, LAST = "first", "last"
+
+
+class StepLines(Struct, frozen=True):
+    """Lines that are one step: ``step`` is one of the spec's (`is`), as a kind of event.
+
+    ``lines``: their kinds; ``order``: one of :data:`ORDERS`; ``state``: which of them has the state
+    after the step, the first or the last one, or that of this kind.  ``repeat``: the field of which
+    each item is a step of its own.
+    """
+
+    name: str
+    step: str
+    lines: tuple[str, ...] = ()
+    order: str = ANY
+    state: str = LAST
+    repeat: str = ""
+
+
 class LogMapping(Struct, frozen=True):
     """Names and values in a log, and what they stand for.
 
@@ -46,7 +69,8 @@ class LogMapping(Struct, frozen=True):
     ``columns``: of each column that has another name in the log, the paths of which the first that
     a row has is it; ``values``: of a column, our value for each of the log's; ``ignored``: kinds of
     rows, operations and columns to skip; ``results``: what results of operations mean; ``logged``,
-    ``unlogged``: kinds of events; ``unit``: of times, in nanoseconds (0: the format's own).
+    ``unlogged``: kinds of events; ``steps``: lines that are one step; ``unit``: of times, in
+    nanoseconds (0: the format's own).
     """
 
     file: str = ""
@@ -59,6 +83,7 @@ class LogMapping(Struct, frozen=True):
     logged: tuple[str, ...] | None = None
     unlogged: tuple[str, ...] = ()
     unit: int = 0
+    steps: tuple[StepLines, ...] = ()
 
     def theirs(self, column: str) -> tuple[str, ...]:
         """Returns the names that ``column`` may have in a table."""

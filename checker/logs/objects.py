@@ -8,7 +8,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from json.decoder import JSONObject  # type: ignore[attr-defined]
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
 from checker.logs.content import Content, Unreadable, beginning
@@ -161,8 +164,34 @@ def _finite(text: str) -> float:
 _DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
 
 
-def parse(text: str, number: int) -> dict[str, Any]:
-    """Returns the object that ``text``, in the line ``number``, is.
+class Placed(dict[str, Any]):
+    """An object that begins on a line of its own."""
+
+    line: int
+
+
+def _placing(text: str, number: int) -> json.JSONDecoder:
+    """Returns a decoder of ``text``, which begins on the line ``number``, that makes each object in
+    it a :class:`Placed` one.  It is slower by far than one that does not."""
+    decoder: Any = json.JSONDecoder(
+        object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite
+    )
+    ends = [found.start() for found in re.finditer("\n", text)]
+
+    def placed(where: tuple[str, int], *more: Any) -> tuple[Placed, int]:
+        value, end = JSONObject(where, *more)
+        found = Placed(value)
+        found.line = number + bisect_left(ends, where[1])
+        return found, end
+
+    decoder.parse_object = placed
+    decoder.scan_once = py_make_scanner(decoder)  # the other one has its own way with objects
+    return decoder  # type: ignore[no-any-return]
+
+
+def parse(text: str, number: int, *, has_rows: bool = False) -> dict[str, Any]:
+    """Returns the object that ``text``, in the line ``number``, is; if it ``has_rows`` and several
+    lines, each object in it is a :class:`Placed` one.
 
     Raises :class:`Unreadable` where it is no JSON object, has a key twice, half of a surrogate
     pair, a number too large or too long, or is nested too deeply; :class:`Cut` where it is the
@@ -171,7 +200,8 @@ def parse(text: str, number: int) -> dict[str, Any]:
     if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
         raise Unreadable("this line is nested too deeply", number)
     try:
-        found = _DECODER.decode(text)
+        decoder = _placing(text, number) if has_rows and "\n" in text.strip(WHITE) else _DECODER
+        found = decoder.decode(text)
     except json.JSONDecodeError as problem:
         kind = Cut if _is_cut(text, problem) else Unreadable
         raise kind(f"this line is not JSON: {_said(problem)}", number) from None

@@ -10,19 +10,24 @@ from typing import Any
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.logs.mapping import (
+    ANY,
     COLUMNS,
+    FIRST,
+    LAST,
     MEANINGS,
     NO_MAPPING,
     OBJECTS,
+    ORDERS,
     UNITS,
     VALUES,
     LogMapping,
+    StepLines,
     text_of,
 )
 from checker.logs.mapping_places import CODE, Places, as_it_is_now, listed, near
 from checker.logs.paths import CONST, FILE, LINE, ROW, Path, Rows, path_of, rows_of
 
-TABLES = ("columns", "values", "operations", "results")
+TABLES = ("columns", "values", "operations", "results", "steps")
 LISTS = ("ignored", "logged", "unlogged")
 TEXTS = ("rows", "lines", "unit")
 
@@ -74,6 +79,7 @@ class _Reader:
             logged,
             self.names("unlogged") or (),
             self.unit(),
+            self.steps(),
         )
         if made.rows is not None and made.lines is not None:
             self.add("`rows` is for JSON and `lines` for text", "", "lines", "one of them")
@@ -158,6 +164,57 @@ class _Reader:
             else:
                 self.add(f"{said!r} is not a meaning", "results", name, listed(MEANINGS))
         return found
+
+    def steps(self) -> tuple[StepLines, ...]:
+        """Returns which lines are one step."""
+        found = [self._step(name, given) for name, given in self.table("steps").items()]
+        made = tuple(each for each in found if each is not None)
+        of: dict[str, str] = {}
+        for each in made:
+            for kind in each.lines:
+                other = of.setdefault(kind, each.name)
+                if other != each.name:
+                    message = f"`{kind}` is a line of `{other}` and of `{each.name}`"
+                    self.add(message, f"steps.{each.name}", "lines", "each kind in one of them")
+        return made
+
+    def _step(self, name: str, given: Any) -> StepLines | None:
+        section, wrong = f"steps.{name}", len(self.found)
+        if not isinstance(given, dict):
+            self.add(f"`{name}` must be a table", "steps", name, f"a section [{section}]")
+            return None
+        known = ("is", "lines", "order", "state", "repeat")
+        for key in given:
+            if key not in known:
+                self.add(f"unknown key `{key}` of a step", section, key, listed(known), known)
+        step, lines, repeat = given.get("is"), given.get("lines", []), given.get("repeat", "")
+        if not isinstance(step, str):
+            self.add("a step must say what it `is`", section, "is", 'is = "receive APPEND"')
+            return None
+        if not isinstance(lines, list) or not all(isinstance(each, str) for each in lines):
+            self.add("`lines` must be a list of texts", section, "lines", 'lines = ["…", "…"]')
+            return None
+        if not isinstance(repeat, str) or bool(lines) == bool(repeat):
+            self.add("a step has either `lines` or a field to `repeat`", section, "repeat")
+        self._require_lines(section, step, lines, repeat)
+        order, state = given.get("order", ANY), given.get("state", LAST)
+        if order not in ORDERS:
+            self.add(f"{order!r} is not an order of lines", section, "order", listed(ORDERS))
+        if state not in (FIRST, LAST, *lines):
+            self.add(f"{state!r} is not a line", section, "state", listed((FIRST, LAST, *lines)))
+        if len(self.found) > wrong:
+            return None
+        return StepLines(name, step, tuple(lines), order, state, repeat)
+
+    def _require_lines(self, section: str, step: str, lines: list[str], repeat: object) -> None:
+        """Notes what is wrong with the kinds of lines of a step."""
+        if lines and step not in lines:
+            self.add(f"`{step}` must be one of the lines", section, "lines")
+        if len(set(lines)) < len(lines):
+            self.add("a kind is listed twice", section, "lines")
+        begins = [each for each in lines if each.split()[:1] in (["receive"], ["request"])]
+        if len(begins) > 1:
+            self.add("a step receives one message or request", section, "lines")
 
     def names(self, name: str) -> tuple[str, ...] | None:
         """Returns a list of names; ``None`` where there is none."""

@@ -11,6 +11,11 @@ NOT_FOR_THE_TOOL = {
     "checker.engines.registry.table": "docs/engines.md has what it prints",
     "checker.editor.pytest_plugin.pytest_addoption": "pytest calls it",
     "checker.editor.pytest_plugin.pytest_collect_file": "pytest calls it",
+    **{
+        f"checker.harness.template_of_hooks.{name}": "a harness's user fills it in"
+        for name in ("OWN_COPIES", "LOGGED", "nodes", "command", "ready", "log", "request")
+    },
+    "checker.harness.runtime.run.main": "an exported `run.py` calls it",
     "checker.language.load.load": "tests read specs with it",
     "checker.language.load.load_text": "tests read specs with it",
     "checker.api.simulate": "users of Python call it",
@@ -50,8 +55,10 @@ def used(module: str, tree: ast.Module) -> Iterator[Name]:
     origins: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
-            yield from ((node.module, alias.name) for alias in node.names)
-            origins |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
+            package = f"{module.rpartition('.')[0]}." if node.level else ""
+            whole = package + node.module
+            yield from ((whole, alias.name) for alias in node.names)
+            origins |= {a.asname or a.name: f"{whole}.{a.name}" for a in node.names}
         elif isinstance(node, ast.Import):
             origins |= {a.asname or a.name: a.name for a in node.names}
     for statement in tree.body:

@@ -31,6 +31,11 @@ class Log:
         return self.of("poll")
 
     @property
+    def committed_polls(self) -> list[Row]:
+        """Those of consumers that read committed records."""
+        return [r for r in self.polls if not r.get("uncommitted")]
+
+    @property
     def commits(self) -> list[Row]:
         return self.of("commit", "offset", "partition", "generation")
 
@@ -215,7 +220,7 @@ def all_are_polled(log: Log) -> str:
 def no_aborted_reads(log: Log) -> str:
     aborted = {r["transaction"] for r in log.of("abort", "transaction")}
     clean = {r["msg"] for r in log.asked() if r.get("transaction") not in aborted}
-    return any_of((p["msg"] not in clean for p in log.polls), log.unless_any)
+    return any_of((p["msg"] not in clean for p in log.committed_polls), log.unless_any)
 
 
 def no_early_reads(log: Log) -> str:
@@ -226,7 +231,7 @@ def no_early_reads(log: Log) -> str:
     may = {
         r["msg"] for r in log.asked() if r.get("transaction") is None or r["transaction"] in ends
     }
-    found = [log.unless_any] if any(p["msg"] not in may for p in log.polls) else []
+    found = [log.unless_any] if any(p["msg"] not in may for p in log.committed_polls) else []
     if not _is_execution(log, ends):
         found.append(VIOLATED)
     return worst(found)
@@ -258,6 +263,7 @@ def _is_execution(log: Log, ends: dict[str, list[Row]]) -> bool:
             while line:
                 row = line[0]
                 waits = row["kind"] == "poll" and row.get("status", "ok") == "ok"
+                waits = waits and not row.get("uncommitted")
                 if waits and row["msg"] in asked and row["msg"] not in made:
                     break
                 line.pop(0)
@@ -278,11 +284,12 @@ def committed_is_seen_whole(log: Log) -> str:
     }
     sure = [r for r in log.asked() if r.get("status", "ok") == "ok"]
     polled = {p["msg"] for p in log.polls}
+    seen = {p["msg"] for p in log.committed_polls}
     found = []
     for a in sure:
         for b in sure:
             one = a.get("transaction")
-            if one in ends and one == b.get("transaction") and a["msg"] in polled:
+            if one in ends and one == b.get("transaction") and a["msg"] in seen:
                 found.append(b["msg"] not in polled)
     return any_of(found, log.unless_any)
 

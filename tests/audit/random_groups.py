@@ -15,6 +15,7 @@ def random_rows(draw: random.Random, run: str) -> list[Row]:
     records = _appended(draw, lines)
     for group in ("g", "h") if groups else (None,):
         _consumed(draw, lines, records, group)
+    _isolate(random.Random(f"{run} isolated"), lines)
     for line in lines.values():
         _disturb(draw, line)
         if draw.random() < 0.06:
@@ -85,6 +86,17 @@ def _consumed(
                 done = draw.choice(some)["offset"] + 1
                 line.append({"kind": "commit", "offset": done, **shared})
                 at[partition] = done if draw.random() < 0.9 else 0
+
+
+def _isolate(draw: random.Random, lines: dict[str, list[Row]]) -> None:
+    """Says of some polls, in one run of three, whether they are of uncommitted records."""
+    if draw.random() < 0.65:
+        return
+    for name in ("c1", "c2", "c3"):
+        share = draw.choice([0.0, 0.5, 1.0])
+        for row in lines[name]:
+            if row["kind"] == "poll" and draw.random() < 0.8:
+                row["uncommitted"] = draw.random() < share
 
 
 def _disturb(draw: random.Random, line: list[Row]) -> None:

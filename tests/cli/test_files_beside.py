@@ -140,6 +140,7 @@ WORDS: dict[str, Sequence[str]] = {
     "gallery": ("out", "{spec}", "{spec}", "--jobs", "2", "--quiet"),
     "check": ("{spec}", "--states-out", "states"),
     "conform": ("{spec}::violated", "{runs}", "--jobs", "2"),
+    "monitor": ("{spec}::violated", "{events}", "--once"),
     "audit": ("{events}", "--as", "BestEffortBroadcast"),
     "judge": ("{events}", "--as", "Register"),
     "prove": ("{spec}", "--budget", "2"),

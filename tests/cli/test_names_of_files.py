@@ -69,6 +69,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "show": (("{spec}",), ("{spec}::violated", "--system")),
     "fmt": (("--check", "{spec}"), ("--check", "{wrong}")),
     "conform": (("{spec}::violated", "{log}", "--json", "{out}.json", "--html", "{out}.html"),),
+    "monitor": (("{spec}::violated", "{log}", "--once", "--json", "{out}.json"),),
     "audit": (("{events}", "--as", "BestEffortBroadcast", "--json", "{out}.json"),),
     "judge": (("{history}", "--as", "Register", "--json", "{out}.json"),),
     "view": (("{trace}",), ("{trace}", "--steps", "--source"), ("{trace}", "--html", "{out}.html")),

@@ -49,6 +49,7 @@ COMMANDS = {
     "show": "show specs/byzantine/bracha.bcast::for_every_n --automaton",
     "audit": "audit {log} --as ReliableBroadcast",
     "conform": f"conform {LIBRARY}::crash_one {{log}}",
+    "monitor": f"monitor {LIBRARY}::crash_one {{log}} --mapping {{names}}",
     "test cases": f"test-cases {LIBRARY}::crash_one --out {{tmp}}/cases",
     "explore": f"explore {LIBRARY}::crash_one",
     "lsp": "lsp",
@@ -67,14 +68,17 @@ LONGEST = 6.0
 
 def words_of(command: str, tmp: Path) -> list[str]:
     """Returns the words of a command, whose files are in ``tmp``."""
-    long, log = tmp / "long.bcast", tmp / "log.jsonl"
+    long, log, names = tmp / "long.bcast", tmp / "log.jsonl", tmp / "names.toml"
+    names.write_text('logged = ["deliver"]\n', "utf-8")
     long.write_text(COUNTER.replace("LIMIT", "100000000"), "utf-8")
     lines = [
         {"process": f"p{n % 3 + 1}", "pos": n, "kind": "deliver", "msg": f"m{n}"}
         for n in range(50_000)
     ]
     log.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    return [word.format(tmp=tmp, long=long, log=log) for word in COMMANDS[command].split()]
+    return [
+        word.format(tmp=tmp, long=long, log=log, names=names) for word in COMMANDS[command].split()
+    ]
 
 
 def problems(ended: Ended) -> list[str]:

@@ -3,11 +3,14 @@ are written, and print what is shown."""
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
 import runpy
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,6 +52,21 @@ def printed_in_order(shown: list[str], printed: str) -> str | None:
     return None
 
 
+def of_a_program(what: str) -> str:
+    """Returns what a program prints that is called with arguments, and perhaps with variables of
+    the environment in front of it."""
+    words = shlex.split(what)
+    names = list(itertools.takewhile(lambda word: "=" in word, words))
+    program, *rest = words[len(names) :]
+    assert program == "python", what
+    environment = {**os.environ, **dict(name.split("=", 1) for name in names)}
+    done = subprocess.run(
+        [sys.executable, *rest], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, 1, 3), done.stderr
+    return done.stdout
+
+
 def saved_and_typed(page: Path) -> list[tuple[str, str, list[str]]]:
     """Returns what a page tells to ``save``, by name, and to ``type``, with what is printed."""
     found = list[tuple[str, str, list[str]]]()
@@ -63,7 +81,7 @@ def saved_and_typed(page: Path) -> list[tuple[str, str, list[str]]]:
 
 
 OTHER_TOOLS = FOLDER / "for_users_of_other_tools.md"
-LONG = {"crash_inside_a_multicast", "exactly_once"}
+LONG = {"crash_inside_a_multicast", "exactly_once", "making_it_happen"}
 """Pages whose commands take long; they are in the full run."""
 
 
@@ -78,6 +96,7 @@ def test_a_page(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "specs").symlink_to(specs())
+    (tmp_path / "examples").symlink_to(FOLDER.parents[1] / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr("webbrowser.open", lambda _: True)
@@ -88,8 +107,11 @@ def test_a_page(
             (tmp_path / what).write_text("\n".join(lines) + "\n", encoding="utf-8")
         elif kind == "type":
             program, *words = shlex.split(what)
-            if program == "python":
+            if program == "python" and len(words) == 1:
                 runpy.run_path(*words)
+                continue
+            if program != "./bivalence":
+                assert printed_in_order(lines, of_a_program(what)) is None, what
                 continue
             assert program == "./bivalence", what
             assert main(words) in ((0, 1, 2) if page in LIMITS else (0, 1)), what

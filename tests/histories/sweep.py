@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from checker.histories.linearizability import decide, parts_of
-from checker.histories.objects import find_object
+from checker.histories.objects import Machines, find_object
 from checker.histories.pairing import Shape, operations_of, with_keys
 from checker.histories.reading import read_history
 from checker.histories.steps import bind
@@ -140,7 +140,7 @@ def compared(name: str, cases: Sequence[Case], draw: random.Random, folder: Path
     operations = operations_of(read_history(str(file))).found
     with_keys(operations)
     seen: Counter[bool] = Counter()
-    for part in parts_of(found, bind(found, operations, Shape(by_key=True)), True):
+    for part in parts_of(Machines(found), bind(found, operations, Shape(by_key=True)), True):
         case = cases[part.key]
         verdict = decide([part]) is None
         assert verdict is has_order(name, *case), (name, verdict, case)

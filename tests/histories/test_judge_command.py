@@ -12,7 +12,7 @@ from checker import resources
 from checker.cli.main import main
 from checker.engines import budgets
 from checker.histories import judging
-from checker.histories.linearizability import Part
+from checker.histories.linearizability import Part, Reached
 
 SCHEMA = Path(resources.__file__).parent / "formats" / "schema" / "judgement.schema.json"
 
@@ -133,9 +133,9 @@ def test_wrong_options_are_refused(options: list[str], tmp_path: Path) -> None:
 def test_a_limit_makes_the_rest_unknown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ended(parts: list[Part]) -> None:
+    def ended(parts: list[Part], elsewhere: object) -> None:
         for part in parts:
-            part.turns.jit.advance(1)
+            part.reached = Reached(at=1)
         raise budgets.BudgetExhausted("the time limit of 1 s was reached")
 
     monkeypatch.setattr(judging, "decide", ended)

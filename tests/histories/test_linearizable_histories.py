@@ -10,10 +10,11 @@ import pytest
 
 from checker.histories.events import events_of
 from checker.histories.just_in_time import JustInTime
-from checker.histories.linearizability import Part, decide, explain, parts_of
-from checker.histories.objects import find_object
+from checker.histories.linearizability import Part, decide, parts_of
+from checker.histories.objects import Machines, find_object
 from checker.histories.pairing import Shape, operations_of
 from checker.histories.reading import read_history
+from checker.histories.refutations import explain
 from checker.histories.steps import bind
 from checker.histories.wing_gong_lowe import WingGongLowe
 from tests.histories.drawing import CALLS, Event, draw_history, rows_of
@@ -27,7 +28,8 @@ PARTS: Drawn = {}
 def part_of(file: Path, name: str) -> Part:
     history = read_history(str(file))
     found = find_object(name)
-    (part,) = parts_of(found, bind(found, operations_of(history).found, Shape()), False)
+    bound = bind(found, operations_of(history).found, Shape())
+    (part,) = parts_of(Machines(found), bound, False)
     return part
 
 

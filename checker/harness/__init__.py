@@ -1,0 +1,1 @@
+"""A counterexample as a program that makes it happen in a system of real processes."""

@@ -1,0 +1,53 @@
+"""What happened is judged by the tool: `conform` says whether the spec allows it, `audit` whether
+the property holds."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from .failures import last_line
+
+LIMIT = 300.0
+"""Seconds that a verdict may take."""
+HOLDS, VIOLATED, UNKNOWN, VACUOUS = 0, 1, 3, 4
+WORDS = {HOLDS: "holds", VIOLATED: "is VIOLATED", UNKNOWN: "is unknown", VACUOUS: "is vacuous"}
+
+MARKS = {
+    HOLDS: b"HOLDS CONFORMS", VIOLATED: b"VIOLATED DOES", UNKNOWN: b"UNKNOWN PENDING HOLDS",
+    VACUOUS: b"VACUOUS",
+}  # fmt: skip
+"""Words of a report of which one has to be there: other programs exit with these codes, too."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict of a command: its exit code, and why there is none."""
+
+    code: int
+    why: str = ""
+
+
+def judged(commands: Sequence[tuple[Sequence[str], Path]]) -> list[Verdict]:
+    """Runs commands of the tool at the same time; what each prints goes to the file beside it."""
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(lambda each: _judged(*each), commands))
+
+
+def _judged(command: Sequence[str], report: Path) -> Verdict:
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return Verdict(2, str(getattr(problem, "strerror", None) or "it took too long"))
+    report.write_bytes(done.stdout + done.stderr)
+    marks = MARKS.get(done.returncode, b"").split()
+    if done.returncode in WORDS and any(mark in done.stdout for mark in marks):
+        return Verdict(done.returncode)
+    said = (done.stdout + done.stderr).decode("utf-8", "replace").splitlines()
+    errors = [line for line in said if line.startswith("error")]
+    return Verdict(2, errors[0] if errors else last_line("\n".join(said)))

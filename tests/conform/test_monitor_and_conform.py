@@ -1,0 +1,151 @@
+"""A monitor says of the lines that have come what `conform` says of them as a log, at every line,
+whenever it is killed and starts again."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from checker.conform.conform_log import Asked, conform
+from checker.conform.monitor import Monitor
+from checker.conform.read_log import RowsOfLines
+from checker.diagnostics import SpecError
+from checker.engines.options import Options
+from checker.logs.mapping import LogMapping
+from checker.results.answer import Limits
+from checker.results.monitoring import Lost, Noticed, Wrong
+from checker.results.verdict import Word
+from tests.conform.projection import Row, draw_run, is_log_of_a_run, logs_of, write
+from tests.conform.test_random_logs import Case, change, forget
+
+LIMIT, MOST = 1_500, 600
+
+
+def asked_of(case: Case) -> Asked:
+    mapping = LogMapping(logged=tuple(case.kinds))
+    options = Options(engine="reference", limits=Limits(MOST))
+    return Asked(str(case.spec), None, options, mapping)
+
+
+def merged(logs: dict[str, list[Row]], draw: random.Random) -> list[Row]:
+    """The lines of all processes in some order of arrival."""
+    left = {p: [{"pos": n, **row} for n, row in enumerate(rows, 1)] for p, rows in logs.items()}
+    found = []
+    while any(left.values()):
+        process = draw.choice([p for p, rows in left.items() if rows])
+        found.append(left[process].pop(0))
+    return found
+
+
+class Watched:
+    """A monitor that may be killed between two lines, and starts again from its file."""
+
+    def __init__(self, asked: Asked, **options: Any) -> None:
+        self.asked, self.options = asked, options
+        self.noticed: list[Noticed] = []
+        self.reader = RowsOfLines("log", asked.mapping, None)
+        self.monitor = self.new()
+
+    def new(self) -> Monitor:
+        return Monitor(
+            self.asked, self.noticed.append, clock=lambda: 0.0, tried=MOST, **self.options
+        )
+
+    def feed(self, rows: list[Row]) -> None:
+        found = [each for row in rows for each in self.reader.of(row["pos"], json.dumps(row))]
+        self.monitor.feed(found)
+
+    def kill(self) -> None:
+        data = msgspec.json.decode(msgspec.json.encode(self.monitor.to_data()))
+        self.monitor = self.new()
+        assert self.monitor.restore(data)
+
+    @property
+    def is_wrong(self) -> bool:
+        return any(isinstance(each, Wrong) for each in self.noticed)
+
+    @property
+    def is_lost(self) -> bool:
+        return any(isinstance(each, Lost) for each in self.noticed)
+
+
+def prefix_of(rows: list[Row], logs: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {p: [] for p in logs}
+    for row in rows:
+        found[row["process"]].append({k: v for k, v in row.items() if k != "pos"})
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3000, 3010))
+def test_it_says_at_every_line_what_conform_says(seed: int, tmp_path: Path) -> None:
+    case = Case(seed, tmp_path)
+    draw = case.draw
+    logs = {p: list(rows) for p, rows in case.logs.items()}
+    lines = list(case.lines())
+    if not lines:
+        return
+    if draw.random() < 0.7:
+        process = draw.choice([p for p, rows in logs.items() if rows])
+        at = draw.randrange(len(logs[process]))
+        logs[process][at] = change(logs[process][at], draw.choice(lines), draw)
+    if draw.random() < 0.3:
+        logs = {p: [forget(row, draw) for row in rows] for p, rows in logs.items()}
+    rows = merged(logs, draw)
+    asked = asked_of(case)
+    one_by_one = Watched(asked, waits=False)
+    for at, row in enumerate(rows, 1):
+        try:
+            one_by_one.feed([row])
+        except SpecError as error:  # a value of another message is none of this one
+            assert {d.code for d in error.diagnostics} == {"E074"}
+            return
+        wanted = conform(asked, write(tmp_path, prefix_of(rows[:at], logs)))
+        if one_by_one.is_lost or wanted.word is Word.UNKNOWN:
+            return
+        assert one_by_one.is_wrong == (wanted.word is Word.VIOLATED), (at, row)
+        if one_by_one.is_wrong:
+            return
+        if draw.random() < 0.5:
+            one_by_one.kill()
+
+
+def outcome(watched: Watched, rows: list[Row], draw: random.Random, kills: float) -> Any:
+    """What is noticed when rows come in pieces."""
+    left = list(rows)
+    while left:
+        size = draw.randrange(1, 5)
+        watched.feed(left[:size])
+        left = left[size:]
+        if draw.random() < kills:
+            watched.kill()
+    summary = watched.monitor.end()
+    wrong = [each.line for each in watched.noticed if isinstance(each, Wrong)]
+    return summary.word, wrong[:1]
+
+
+@pytest.mark.parametrize("seed", range(3100, 3106))
+def test_neither_pieces_nor_kills_matter(seed: int, tmp_path: Path) -> None:
+    case = Case(seed, tmp_path)
+    system, draw = case.opened.system, case.draw
+    _, run = draw_run(system, draw, 25)
+    logs = logs_of(system, run, case.kinds)
+    rows = merged(logs, draw)
+    if not rows:
+        return
+    asked = asked_of(case)
+    right = outcome(Watched(asked), rows, draw, 0.4)
+    assert right in ((Word.HOLDS, []), (Word.UNKNOWN, []))
+    at = draw.randrange(len(rows))
+    rows[at] = change(rows[at], draw.choice(rows), draw)
+    try:
+        found = [outcome(Watched(asked, waits=False), rows, draw, kills) for kills in (0.0, 0.5)]
+    except SpecError:
+        return
+    assert found[0] == found[1] or Word.UNKNOWN in (found[0][0], found[1][0])
+    if found[0][0] is Word.VIOLATED:
+        assert not is_log_of_a_run(system, prefix_of(rows, logs), case.kinds, LIMIT)
