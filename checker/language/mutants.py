@@ -27,11 +27,6 @@ def is_mutant(name: str) -> bool:
     return "." in name
 
 
-def original_of(name: str) -> str:
-    """Returns the name of the check that ``name`` is a mutant of; ``name`` itself if it is none."""
-    return name.partition(".")[0]
-
-
 def with_mutants(spec: ast_items.Spec) -> ast_items.Spec:
     """Returns ``spec`` with the mutants of its checks as variants and checks of their own, each
     behind its check."""

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
+from checker.language.link_kinds import DUPLICATING, FAIR_LOSS, PERFECT
 from checker.language.load import Spec
 from checker.language.syntax import typed
 from checker.mutate.mutant_tasks import Asked, first_problem, kills_of, undecided
@@ -131,15 +132,16 @@ def _stops(check: typed.Check) -> Iterator[dict[str, str]]:
 
 def _links(check: typed.Check) -> Iterator[dict[str, str]]:
     """Links that lose, repeat, reorder, or are cut."""
-    names = [kind.name for kind in check.links if kind.name != "perfect" and not kind.has_capacity]
+    kinds = [kind for kind in check.links if kind != PERFECT and not kind.has_capacity]
+    names = [kind.name for kind in kinds]
     ordered = any(kind.ordered for kind in check.links)
     if not any(kind.loses for kind in check.links):
-        yield {"links": "+".join([*names, "fair_loss"])}
+        yield {"links": "+".join([*names, FAIR_LOSS.name])}
     if not any(kind.repeats for kind in check.links):
-        yield {"links": "+".join([*names, "duplicating"])}
+        yield {"links": "+".join([*names, DUPLICATING.name])}
     if ordered:
-        rest = [kind.name for kind in check.links if not kind.ordered and not kind.has_capacity]
-        yield {"links": "+".join(rest) or "perfect"}
+        rest = [kind.name for kind in kinds if not kind.ordered]
+        yield {"links": "+".join(rest) or PERFECT.name}
     if not check.cuts:
         yield {"cut": "1"}
     if not check.splits:
