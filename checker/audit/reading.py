@@ -88,7 +88,7 @@ class Reader(Struct):
             for batch in opened.iter_batches(BATCH, columns=wanted):
                 batch.validate(full=True)
                 yield Table(pa.Table.from_batches([batch]), self.mapping)
-        except (pa.ArrowException, OSError) as problem:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
             raise SpecError((file.problem("E080", None, f"no Parquet: {problem}"),)) from None
 
     def _rename(self, file: LogFile, table: pa.Table, mapping: LogMapping, first: int) -> pa.Table:
