@@ -304,7 +304,9 @@ def require_told(given: Input, path: Path, found: Outcome, text: bytes | None) -
         if each.span is None:
             assert str(path) in each.message, each
             whole = re.search("can't be read: it is|is not a log", each.message)
-            assert whole or each.code in ("E075", "E081") or text is None or given.format == "Parquet", each
+            assert (
+                whole or each.code in ("E075", "E081") or text is None or given.format == "Parquet"
+            ), each
         else:
             assert each.span.file == str(path), each
             most = 1 + (text or b"").count(b"\n") if text is not None else 1 << 30
