@@ -39,7 +39,8 @@ def audit_on_spark(
     cluster: Cluster,
     progress: Callable[[str, int], None],
 ) -> here.Audit:
-    """Returns what was found on ``cluster``; raises :class:`SpecError` as
+    """Reads ``files`` and asks the properties of the log on ``cluster``; returns the report, all
+    violations and the warnings.  Raises :class:`SpecError` as
     :func:`checker.audit.audit.audit` does."""
     with session_for(cluster, None) as session:
         parts = {"spark.sql.shuffle.partitions": str(_parts(files, session.slots))}

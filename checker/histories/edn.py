@@ -321,7 +321,7 @@ def _require_cut(text: str, at: int, stack: list[_Open], line: int) -> None:
     the right.
     """
     column = at - text.rfind("\n", 0, at) - 1
-    later = re.compile(r"\n[ ]{0,%d}[\[({]" % column).search(text, at)
+    later = re.compile(rf"\n[ ]{{0,{column}}}[\[({{]").search(text, at)
     items = (item for opened in stack for item in opened.items)
     if later or any(isinstance(item, dict) and "type" in item for item in items):
         raise Unreadable("this form is not closed", line)

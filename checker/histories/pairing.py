@@ -47,11 +47,6 @@ class Operation(Struct, gc=False):
     returned: int | None = None
 
     @property
-    def is_certain(self) -> bool:
-        """Whether it is known to have taken effect."""
-        return self.outcome == OK
-
-    @property
     def arguments(self) -> tuple[Any, ...] | None:
         """The recorded arguments, where they are recorded as such; ``None``: only a value is."""
         return self.call.value.values if isinstance(self.call.value, Arguments) else None

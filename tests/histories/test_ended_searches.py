@@ -14,8 +14,12 @@ from pathlib import Path
 import pytest
 
 from checker.cli.judge_tasks import Processes
+from checker.engines import budgets
+from checker.histories import elsewhere
+from checker.histories.elsewhere import PartOutcome, PartTask
 from checker.histories.judging import Request, judge_of
 from checker.histories.pairing import Shape
+from checker.results.answer import Listener
 from checker.results.verdict import Word
 from tests.cli.signalling import ROOT, STARTING, TAG, children_of, heard, left_of
 from tests.histories.test_keys_elsewhere import hard
@@ -92,8 +96,17 @@ def test_a_limit_of_time_while_keys_are_decided(tmp_path: Path) -> None:
     require_nothing_left(tmp_path)
 
 
-def test_a_limit_of_memory_while_keys_are_decided(tmp_path: Path) -> None:
+def with_nothing_beside(task: PartTask, listener: Listener) -> PartOutcome:
+    """Runs a task in a process that has no memory but the limit."""
+    budgets.BESIDE = 0
+    return elsewhere.run_task(task, listener)
+
+
+def test_a_limit_of_memory_while_keys_are_decided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The processes have a few bytes each: the first one that looks ends the search."""
+    monkeypatch.setattr("checker.histories.elsewhere.run_task", with_nothing_beside)
     file = tmp_path / "history.edn"
     file.write_text(hard(3, 30, False), encoding="utf-8")
     request = Request("Register", shape=Shape(by_key=True))

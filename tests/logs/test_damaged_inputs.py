@@ -122,12 +122,12 @@ class Input(Struct, frozen=True):
 def by_lines(data: bytes) -> int:
     """Returns the number of lines that are not blank; a byte order mark is not a line."""
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    return sum(bool(line.strip(b" \t\r")) for line in lines)
+    return sum(bool(line.decode(errors="replace").strip()) for line in lines)
 
 
 def but_first(data: bytes) -> int | None:
     """Where a value in quotation marks may have line ends, nobody knows."""
-    return None if b'"' in data or b"\r" in data or b"\x0b" in data else by_lines(data) - 1
+    return None if b'"' in data or b"\r" in data or b"\x0b" in data else max(by_lines(data) - 1, 0)
 
 
 def parsed(data: bytes) -> object:
