@@ -321,7 +321,7 @@ def _prepare(
             for run in sorted(runs):
                 engine.add_process(run, name)
     states = process_states(engine, engine.values(), request.manifest, torn, request.grace)
-    engine.add("processes", table_of(states, engine, kind))
+    engine.add("processes", table_of(states, kind))
     engine.add("runs", runs_of(states))
     restrict(engine, request.restriction)
     return states

@@ -100,7 +100,10 @@ def executed_on(
     machines: Machines, bound: Sequence[Bound], initial: Sequence[Initial] = ()
 ) -> Executed:
     """Returns the object as it is executed on a history, with the values that occur in ``bound``
-    and ``initial``; raises :class:`SpecError` (E095) for an initial operation that the object does not have."""
+    and ``initial``.
+
+    Raises :class:`SpecError` (E095) for an initial operation that the object does not have.
+    """
     found = machines.found
     fields = {o.name: [type_ for _, type_ in o.fields] for o in operators_of(found.of).values()}
     values: dict[str, dict[Any, None]] = {n.text: {} for n in found.decl.types}
