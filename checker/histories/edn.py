@@ -95,8 +95,8 @@ def forms(text: str) -> Iterator[tuple[int, Any]]:
             if value is _SKIP:
                 here = line + text.count("\n", before, at)
                 if token == '"':
-                    begins = stack[0].at if stack else at
-                    _require_cut(text, begins, stack, here)
+                    begins = (stack[0].at, stack[0].line) if stack else (at, here)
+                    _require_cut(text, *begins, stack)
                     raise Cut("this string is not closed", here)
                 value = atoms[token] = _atom(token, here)
             where = 0
@@ -106,7 +106,7 @@ def forms(text: str) -> Iterator[tuple[int, Any]]:
             yield where or line + text.count("\n", before, at), value
     if stack or outer is not None:
         if stack:
-            _require_cut(text, stack[0].at, stack, stack[0].line)
+            _require_cut(text, stack[0].at, stack[0].line, stack)
         raise Cut("the file ends within this form", (stack[0] if stack else outer).line)  # type: ignore[union-attr]
 
 
@@ -313,9 +313,9 @@ def _character(escape: re.Match[str]) -> str:
     return chr(int(code[1:], 16)) if code[0] == "u" and code[1:] else _ESCAPED.get(code, code)
 
 
-def _require_cut(text: str, at: int, stack: list[_Open], line: int) -> None:
+def _require_cut(text: str, at: int, line: int, stack: list[_Open]) -> None:
     """Raises :class:`Unreadable` unless the text may have been cut within the form that begins at
-    ``at``: where rows follow, a bracket or quotation mark is missing in the middle.
+    ``at``, on ``line``: where rows follow, a bracket or quotation mark is missing in the middle.
 
     A row follows where one is among the items so far, or a later line opens a form no further to
     the right.
