@@ -1,4 +1,4 @@
-"""What is found becomes a verdict: violated, holds, pending, unknown because of a gap, vacuous."""
+"""Derives verdicts from findings: violated, holds, pending, unknown because of a gap, vacuous."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def audit_on_spark(
 
 @contextmanager
 def _configured(session: Session, settings: Mapping[str, str]) -> Iterator[None]:
-    """Within the block the session has these settings, which are set back behind it."""
+    """Gives the session these settings within the block, and restores the former ones after it."""
     conf = session.spark.conf
     before = {name: conf.get(name) for name in settings}
     for name, value in settings.items():

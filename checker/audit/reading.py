@@ -1,4 +1,4 @@
-"""Reads the rows of log files as Arrow tables; what is wrong with one is a diagnostic."""
+"""Reads the rows of log files as Arrow tables; errors in a file are diagnostics."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ TYPES = {
 class Reader(Struct):
     """Reads files.
 
-    ``operators``: what the arguments of requests and indications are; ``warnings``: what is strange
-    in the files; ``torn``: those whose last line is cut short.
+    ``operators``: what the arguments of requests and indications are; ``warnings``: those about
+    the files; ``torn``: those whose last line is cut short.
     """
 
     mapping: LogMapping

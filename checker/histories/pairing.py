@@ -1,4 +1,4 @@
-"""Makes operations of rows: each call with its return."""
+"""Pairs the rows of a history into operations: each call with its return."""
 
 from __future__ import annotations
 
