@@ -70,7 +70,7 @@ class Request(Struct, frozen=True):
 
 
 class Audit(Struct):
-    """What an audit found: the report, all findings as a table, and what is strange in the log."""
+    """The result of an audit: the report, the violations as a table, and warnings about the log."""
 
     report: Report
     violations: pa.Table
@@ -181,7 +181,7 @@ def _of_refused(refused: list[Refused], request: Request) -> tuple[PropertyVerdi
 
 
 def _warnings(about: Declared, refused: list[Refused]) -> list[Diagnostic]:
-    """Returns what is strange in the properties of a file."""
+    """Returns the warnings about the properties of a file."""
     unasked = (each.warning for each in refused)
     return [*about.warnings, *(warning for warning in unasked if warning is not None)]
 
@@ -321,7 +321,7 @@ def _prepare(
             for run in sorted(runs):
                 engine.add_process(run, name)
     states = process_states(engine, engine.values(), request.manifest, torn, request.grace)
-    engine.add("processes", table_of(states, engine, kind))
+    engine.add("processes", table_of(states, kind))
     engine.add("runs", runs_of(states))
     restrict(engine, request.restriction)
     return states

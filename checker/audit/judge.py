@@ -1,4 +1,4 @@
-"""What is found becomes a verdict: violated, holds, pending, unknown because of a gap, vacuous."""
+"""Derives verdicts from findings: violated, holds, pending, unknown because of a gap, vacuous."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def answer(
         for kind, found in question.rule.plan(tables)
     ]
     findings = [finding for finding in findings if finding.counts]
-    word, reason = _decide(question, findings, states, words, tables, within)
+    word, reason = _decide(question, findings, states, words, tables)
     gaps = [gap for state in states for gap in state.gaps]
     of_part = within or ("what is logged" if gaps else "")
     if word is Word.HOLDS and of_part:
@@ -97,7 +97,6 @@ def _decide(
     states: list[ProcessState],
     words: Words,
     tables: Tables,
-    within: str,
 ) -> tuple[Word, str]:
     """Returns the verdict, and why."""
     for verdict, word in ((VIOLATED, Word.VIOLATED), (UNKNOWN, Word.UNKNOWN)):

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.logs.content import Content, Unreadable, beginning
+from checker.logs.content import Content, beginning
 from checker.logs.objects import decoded, lines
 from checker.polling import poll
 
@@ -46,7 +46,7 @@ class Dump(Struct):
 
     def rows(self, data: Content) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yields the records, with their lines; raises :class:`SpecError` (E100) where a record is
-        malformed, :class:`Unreadable` where a line is not UTF-8."""
+        malformed, and ``Unreadable`` where a line is not UTF-8."""
         batches = records = 0
         for number, text in self._texts(data):
             poll()
@@ -125,6 +125,8 @@ class Dump(Struct):
         size = self._size(number, own, "key")
         if after.startswith(" key: ") and size >= 0:
             key, after = _cut(after[len(" key: ") :], size)
+            if len(key.encode()) < size:
+                raise self._wrong(number, "the key of this record is shorter than its `keySize`")
         if after.startswith(" payload: "):
             payload = after[len(" payload: ") :]
         elif self._size(number, own, "value") >= 0:
@@ -199,8 +201,6 @@ def _missing(text: str) -> int:
 
 
 def _cut(text: str, size: int) -> tuple[str, str]:
-    """Returns the first ``size`` bytes of a text, and the rest."""
+    """Returns the first ``size`` bytes of a text, or all if it has fewer, and the rest."""
     data = text.encode()
-    if len(data) < size:
-        raise Unreadable("a key in this dump is shorter than its size")
     return data[:size].decode(errors="replace"), data[size:].decode(errors="replace")

@@ -37,7 +37,7 @@ Row = dict[str, Any]
 
 class Table(Struct):
     """Rows of a file; ``mapping``: what is left to be applied to the names of their columns;
-    ``torn``: whether its last line is cut short and left out; ``warnings``: what is strange."""
+    ``torn``: whether its last line is cut short and left out; ``warnings``: those of the reader."""
 
     rows: pa.Table
     mapping: LogMapping

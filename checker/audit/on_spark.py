@@ -39,7 +39,8 @@ def audit_on_spark(
     cluster: Cluster,
     progress: Callable[[str, int], None],
 ) -> here.Audit:
-    """Returns what was found on ``cluster``; raises :class:`SpecError` as
+    """Reads ``files`` and asks the properties of the log on ``cluster``; returns the report, all
+    violations and the warnings.  Raises :class:`SpecError` as
     :func:`checker.audit.audit.audit` does."""
     with session_for(cluster, None) as session:
         parts = {"spark.sql.shuffle.partitions": str(_parts(files, session.slots))}
@@ -49,7 +50,7 @@ def audit_on_spark(
 
 @contextmanager
 def _configured(session: Session, settings: Mapping[str, str]) -> Iterator[None]:
-    """Within the block the session has these settings, which are set back behind it."""
+    """Gives the session these settings within the block, and restores the former ones after it."""
     conf = session.spark.conf
     before = {name: conf.get(name) for name in settings}
     for name, value in settings.items():

@@ -21,16 +21,16 @@ def _indicated(tables: Tables) -> Relation:
 
 def one_at_each(tables: Tables) -> Findings:
     """A process decides twice."""
-    yield from _second(tables, tables.deliveries)
+    yield from _second(tables.deliveries)
 
 
 def one_at_each_correct(tables: Tables) -> Findings:
     """A correct process delivers, or decides, twice."""
     known = tables.about(tables.deliveries, "sure").where(col("sure"))
-    yield from _second(tables, known)
+    yield from _second(known)
 
 
-def _second(tables: Tables, indications: Relation) -> Findings:
+def _second(indications: Relation) -> Findings:
     line = indications.select("process", "entry", "pos").window(
         ("process",),
         "pos",

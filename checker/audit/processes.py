@@ -103,7 +103,7 @@ def process_states(
     return list(states.values())
 
 
-def table_of(states: list[ProcessState], engine: Engine, kind: pa.DataType | None) -> pa.Table:
+def table_of(states: list[ProcessState], kind: pa.DataType | None) -> pa.Table:
     """Returns the table ``processes`` that plans join with; ``had_time``: the log of the process
     begins before its grace window."""
     runs = {run: at for at, run in enumerate(dict.fromkeys(state.run for state in states))}

@@ -1,4 +1,4 @@
-"""Reads the rows of log files as Arrow tables; what is wrong with one is a diagnostic."""
+"""Reads the rows of log files as Arrow tables; errors in a file are diagnostics."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ TYPES = {
 class Reader(Struct):
     """Reads files.
 
-    ``operators``: what the arguments of requests and indications are; ``warnings``: what is strange
-    in the files; ``torn``: those whose last line is cut short.
+    ``operators``: what the arguments of requests and indications are; ``warnings``: those about
+    the files; ``torn``: those whose last line is cut short.
     """
 
     mapping: LogMapping
@@ -88,7 +88,7 @@ class Reader(Struct):
             for batch in opened.iter_batches(BATCH, columns=wanted):
                 batch.validate(full=True)
                 yield Table(pa.Table.from_batches([batch]), self.mapping)
-        except (pa.ArrowException, OSError) as problem:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
             raise SpecError((file.problem("E080", None, f"no Parquet: {problem}"),)) from None
 
     def _rename(self, file: LogFile, table: pa.Table, mapping: LogMapping, first: int) -> pa.Table:

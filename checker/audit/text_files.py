@@ -222,8 +222,8 @@ def read_csv(file: LogFile, mapping: LogMapping) -> Table:
         rows = [] if is_plain else [*_rows(content, begin, end)]
     except Unreadable as problem:
         raise SpecError((file.unreadable(problem),)) from None
-    if not names:
-        return Table(pa.table({}), mapping)
+    if content.find(b"\n", begin, end) < 0:  # names alone, or nothing
+        return Table(pa.table({name: pa.nulls(0) for name in names}), mapping)
     if not is_plain:
         file.lines[:] = [line for line, _ in rows[1:]]
     text = pa.py_buffer(content).slice(begin, end - begin)

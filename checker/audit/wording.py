@@ -1,4 +1,4 @@
-"""What is found, in words: who did what, at which positions."""
+"""Describes findings in words: who did what, at which positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dependencies between the transactions of a history, whatever kind of data they use.
+"""Dependencies between the transactions of a history, for lists and registers alike.
 
 The anomalies: A. Adya: Weak Consistency, MIT 1999.
 """

@@ -38,12 +38,13 @@ _SKIP = _Skip()
 
 
 class _Open:
-    """A collection that is being read: its opening bracket, line and items so far."""
+    """A collection that is being read: its opening bracket, which is the character ``at`` of the
+    text and on ``line``, and its items so far."""
 
-    __slots__ = ("bracket", "items", "line")
+    __slots__ = ("at", "bracket", "items", "line")
 
-    def __init__(self, bracket: str, line: int) -> None:
-        self.bracket, self.line = bracket, line
+    def __init__(self, bracket: str, line: int, at: int) -> None:
+        self.bracket, self.line, self.at = bracket, line, at
         self.items: list[Any] = []
 
 
@@ -65,7 +66,7 @@ def forms(text: str) -> Iterator[tuple[int, Any]]:
             continue
         if token in _CLOSING:
             line, before = line + text.count("\n", before, at), at
-            opened = _Open(token, line)
+            opened = _Open(token, line, at)
             if not stack and outer is None and _holds_collections(token, text, at + 1):
                 outer = opened
             else:
@@ -94,6 +95,8 @@ def forms(text: str) -> Iterator[tuple[int, Any]]:
             if value is _SKIP:
                 here = line + text.count("\n", before, at)
                 if token == '"':
+                    begins = (stack[0].at, stack[0].line) if stack else (at, here)
+                    _require_cut(text, *begins, stack)
                     raise Cut("this string is not closed", here)
                 value = atoms[token] = _atom(token, here)
             where = 0
@@ -102,7 +105,8 @@ def forms(text: str) -> Iterator[tuple[int, Any]]:
         else:
             yield where or line + text.count("\n", before, at), value
     if stack or outer is not None:
-        _require_cut(stack)
+        if stack:
+            _require_cut(text, stack[0].at, stack[0].line, stack)
         raise Cut("the file ends within this form", (stack[0] if stack else outer).line)  # type: ignore[union-attr]
 
 
@@ -280,7 +284,7 @@ def _built(closed: _Open) -> Any:
 
 def _atom(token: str, line: int) -> Any:
     if token[0] == '"':
-        return _ESCAPE.sub(_character, token[1:-1])
+        return _whole(_ESCAPE.sub(_character, token[1:-1]), line)
     if token in _WORDS:
         return _WORDS[token]
     number = _NUMBER.fullmatch(token)
@@ -294,15 +298,30 @@ def _atom(token: str, line: int) -> Any:
     return token[1:] if token[0] in ":\\" else token
 
 
+def _whole(text: str, line: int) -> str:
+    """Returns a string in which two halves of a surrogate pair are one character."""
+    if text.isascii():
+        return text
+    try:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        raise Unreadable("a string has an unpaired surrogate", line) from None
+
+
 def _character(escape: re.Match[str]) -> str:
     code = escape[1]
     return chr(int(code[1:], 16)) if code[0] == "u" and code[1:] else _ESCAPED.get(code, code)
 
 
-def _require_cut(stack: list[_Open]) -> None:
-    """Raises :class:`Unreadable` unless the text ends soon after the form that is open begins: a
-    bracket that is missing in the middle is a mistake, not a cut."""
-    for opened in stack:
-        for item in opened.items:
-            if isinstance(item, dict) and "type" in item:
-                raise Unreadable("this form is not closed", stack[0].line)
+def _require_cut(text: str, at: int, line: int, stack: list[_Open]) -> None:
+    """Raises :class:`Unreadable` unless the text may have been cut within the form that begins at
+    ``at``, on ``line``: where rows follow, a bracket or quotation mark is missing in the middle.
+
+    A row follows where one is among the items so far, or a later line opens a form no further to
+    the right.
+    """
+    column = at - text.rfind("\n", 0, at) - 1
+    later = re.compile(rf"\n[ ]{{0,{column}}}[\[({{]").search(text, at)
+    items = (item for opened in stack for item in opened.items)
+    if later or any(isinstance(item, dict) and "type" in item for item in items):
+        raise Unreadable("this form is not closed", line)

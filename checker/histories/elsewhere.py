@@ -67,6 +67,8 @@ def run_task(task: PartTask, listener: Listener) -> PartOutcome:
     try:
         with budgets.within(None, task.memory), budgets.raising_when_exhausted():
             part.advance(task.until)
+    except budgets.BudgetExhausted as problem:
+        stopped = f"{stop_reason(problem)}, the share of one process"
     except KeyboardInterrupt as problem:
         stopped = stop_reason(problem)
     return PartOutcome(task.number, part.reached, stopped)

@@ -20,7 +20,7 @@ from checker.histories.initial import Initial
 from checker.histories.just_in_time import JustInTime
 from checker.histories.objects import Executed, Machines
 from checker.histories.rows import MISSING
-from checker.histories.steps import Bound, Steps, execute
+from checker.histories.steps import Bound, Steps, executed_on
 from checker.histories.unseen import without_unseen
 from checker.histories.wing_gong_lowe import WingGongLowe
 from checker.properties.consistency.sequential_object import TooSmall
@@ -163,7 +163,7 @@ def part_of(
 ) -> Part:
     """Returns the part of a history with these operations."""
     bound = without_unseen(machines.found, bound)
-    executed = execute(machines, bound, initial)
+    executed = executed_on(machines, bound, initial)
     return Part(key, bound, executed, _steps(executed, bound, initial))
 
 

@@ -1,4 +1,4 @@
-"""Makes operations of rows: each call with its return."""
+"""Pairs the rows of a history into operations: each call with its return."""
 
 from __future__ import annotations
 
@@ -45,11 +45,6 @@ class Operation(Struct, gc=False):
     outcome: str = OPEN
     answer: Row | None = None
     returned: int | None = None
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether it is known to have taken effect."""
-        return self.outcome == OK
 
     @property
     def arguments(self) -> tuple[Any, ...] | None:

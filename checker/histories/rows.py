@@ -1,4 +1,4 @@
-"""Rows of a history, whatever format it was recorded in."""
+"""Rows of a history, independent of the format in which it was recorded."""
 
 from __future__ import annotations
 

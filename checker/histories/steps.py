@@ -96,11 +96,14 @@ def _misfit(one: Operation, operator: typed.Operator) -> Exception:
     return wrong("E095", message, one.call.place, "several arguments are recorded as a vector")
 
 
-def execute(
+def executed_on(
     machines: Machines, bound: Sequence[Bound], initial: Sequence[Initial] = ()
 ) -> Executed:
-    """Returns the object, with the values that occur in ``bound`` and ``initial``; raises
-    :class:`SpecError` (E095) for an initial operation that the object does not have."""
+    """Returns the object as it is executed on a history, with the values that occur in ``bound``
+    and ``initial``.
+
+    Raises :class:`SpecError` (E095) for an initial operation that the object does not have.
+    """
     found = machines.found
     fields = {o.name: [type_ for _, type_ in o.fields] for o in operators_of(found.of).values()}
     values: dict[str, dict[Any, None]] = {n.text: {} for n in found.decl.types}

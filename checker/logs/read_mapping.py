@@ -196,7 +196,7 @@ class _Reader:
             return None
         if not isinstance(repeat, str) or bool(lines) == bool(repeat):
             self.add("a step has either `lines` or a field to `repeat`", section, "repeat")
-        self._require_lines(section, step, lines, repeat)
+        self._require_lines(section, step, lines)
         order, state = given.get("order", ANY), given.get("state", LAST)
         if order not in ORDERS:
             self.add(f"{order!r} is not an order of lines", section, "order", listed(ORDERS))
@@ -206,7 +206,7 @@ class _Reader:
             return None
         return StepLines(name, step, tuple(lines), order, state, repeat)
 
-    def _require_lines(self, section: str, step: str, lines: list[str], repeat: object) -> None:
+    def _require_lines(self, section: str, step: str, lines: list[str]) -> None:
         """Notes what is wrong with the kinds of lines of a step."""
         if lines and step not in lines:
             self.add(f"`{step}` must be one of the lines", section, "lines")

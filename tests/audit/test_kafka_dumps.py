@@ -109,6 +109,7 @@ def test_what_is_cut_or_something_else_is_said() -> None:
         (BEGIN + batch(0, 0) + record(0, "a").replace("keySize", "size"), 4),
         (BEGIN + batch(0, 0) + record(0, "a").replace("offset: 0", f"offset: {10**30}"), 4),
         (BEGIN + batch(0, 0) + record(0, "a").replace("sequence: 0", "sequence: x"), 4),
+        (BEGIN + batch(0, 0) + record(0, "a", key="k").replace("keySize: 1", "keySize: 99"), 4),
     ],
 )
 def test_a_malformed_record_is_told_with_its_line(text: str, line: int) -> None:

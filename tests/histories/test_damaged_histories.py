@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
+from checker.histories import edn
 from checker.histories.reading import read_history
 from checker.logs.read_mapping import read_mapping
 from tests.logs.damage import COMPRESSIONS
@@ -75,6 +76,10 @@ LINE = JSON.splitlines(keepends=True)
         (LINE[0] + b"[1]\n", "E093", 2),
         (LINE[0] + b'{"value": ' + b"[" * 900 + b"]" * 900 + b"}\n", "E093", 2),
         (LINE[0] + LINE[0], "E094", 2),
+        (b"{" + LINE[0][2:] + LINE[1], "E093", 1),  # not JSON, but the beginning of EDN
+        (b'{:process 0, :type :invoke, :f :write, :value "3}\n{:process 0}\n', "E093", 1),
+        (b"[0 :invoke :write [3\n[0 :ok :write 3]\n", "E093", 1),
+        (b'{:process 0, :type :invoke, :f :write, :value "\\ud800"}\n', "E093", 1),
         (b"PK\x03\x04", "E075", 0),
         (b"\xff\xfe{\x00", "E075", 0),
         (b"hello\n", "E093", 1),
@@ -137,3 +142,7 @@ def test_nested_rows_and_constants(tmp_path: Path) -> None:
     document = {"clients": [{"id": 7, "log": [{"t": t, "op": op} for t, op in calls]}]}
     mapped = ["--mapping", str(tmp_path / "names.toml"), "--by", "key"]
     assert code_of(tmp_path, json.dumps(document, indent=1).encode(), *mapped) == 0
+
+
+def test_two_halves_of_a_surrogate_pair_are_one_character() -> None:
+    assert edn.value_of('"\\ud83d\\ude00é"', 1) == "\U0001f600é"
