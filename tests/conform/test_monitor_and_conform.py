@@ -19,15 +19,42 @@ from checker.engines.options import Options
 from checker.logs.mapping import LogMapping
 from checker.model.ir import TransitionSystem
 from checker.results.answer import Limits
-from checker.results.monitoring import Lost, Noticed, Wrong
+from checker.results.conformance_lines import LoggedLine
+from checker.results.monitoring import Lost, Noticed, Overdue, Resumed, Summary, Wrong
 from checker.results.verdict import Word
 from checker.session.pipeline import read_spec
 from tests.conform.projection import Row, draw_run, is_log_of_a_run, logs_of, write
 from tests.conform.test_local_systems import changed_value, small
 from tests.conform.test_random_logs import change, forget
+from tests.results.test_documents import validator
 
+SCHEMA = validator("monitoring")
 LIMIT, MOST = 1_500, 600
+LINE = LoggedLine("p1.ndjson", 3, "p1", "p1 sends PUT")
 KINDS = ("request", "indicate", "send", "receive", "handler")
+
+
+def as_written(noticed: Noticed) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(noticed))
+
+
+@pytest.mark.parametrize(
+    "noticed",
+    [
+        Wrong(LINE, True, ("x is 1",), ("send PUT",)),
+        Overdue(LINE, "p2", 5.0),
+        Lost("", "too much is unknown"),
+        Resumed(LINE),
+        Summary(Word.UNKNOWN, "nothing is wrong", 3, stopped="stopped by a signal"),
+    ],
+)
+def test_what_is_noticed_has_a_schema(noticed: Noticed) -> None:
+    document = as_written(noticed)
+    SCHEMA.validate(document)
+    assert not SCHEMA.is_valid({**document, "surprise": 1})
+    assert not SCHEMA.is_valid({**document, "event": "other"})
+    for key in document:
+        assert not SCHEMA.is_valid({k: v for k, v in document.items() if k != key}), key
 
 
 class Case:
@@ -75,6 +102,13 @@ class Watched:
         )
 
     def feed(self, rows: list[Row]) -> None:
+        """Takes rows; what is noticed is what the schema says."""
+        before = len(self.noticed)
+        self._feed(rows)
+        for each in self.noticed[before:]:
+            SCHEMA.validate(as_written(each))
+
+    def _feed(self, rows: list[Row]) -> None:
         found = [each for row in rows for each in self.reader.of(row["pos"], json.dumps(row))]
         self.monitor.feed(found)
 
@@ -145,6 +179,7 @@ def outcome(watched: Watched, rows: list[Row], draw: random.Random, kills: float
         if draw.random() < kills:
             watched.kill()
     summary = watched.monitor.end()
+    SCHEMA.validate(as_written(summary))
     wrong = [each.line for each in watched.noticed if isinstance(each, Wrong)]
     return summary.word, wrong[:1]
 
