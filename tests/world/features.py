@@ -98,7 +98,7 @@ APART = (
     {"synchronous", "partial", "clocks"},
     {"clocks", "timeout"},
     *({"pause", other} for other in ("synchronous", "partial")),  # rounds wait for every process
-    *({"pause", other} for other in ("shared", "taken", *ORACLES)),  # such a handler is one step
+    *({"pause", other} for other in ("shared", "taken", "oracle", *ORACLES)),  # it is one step
     {"pause", "failing_sync"},  # such a handler is one step
     *({"partial", other} for other in (*LINKS[3:], *GUESSES[:5])),
     {"dies_with", "byzantine"},
