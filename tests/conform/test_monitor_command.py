@@ -138,6 +138,15 @@ def test_a_run_whose_start_is_forgotten_survives_a_restart(tmp_path: Path) -> No
     assert again.monitor.end().word is Word.HOLDS
 
 
+def test_a_message_that_is_waited_for_is_overdue_after_a_restart_too(tmp_path: Path) -> None:
+    fed, again = Fed(tmp_path), Fed(tmp_path)
+    fed.feed(lines("s1", adds(1)))
+    assert again.monitor.restore(json.loads(json.dumps(fed.monitor.to_data())))
+    again.clock.now = 6.0
+    again.monitor.tick()
+    assert [type(each) for each in again.noticed] == [Overdue]
+
+
 def test_too_many_local_states_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("checker.conform.local_log.MOST_STATES", 0)
     fed = Fed(tmp_path)
