@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta, defstruct
 from msgspec.json import schema_components
@@ -22,12 +22,14 @@ from checker.formats.kinds import (
     CONFORMANCES_KIND,
     JUDGEMENTS_KIND,
     MUTATIONS_KIND,
+    NOTICED_KIND,
     REPORTS_KIND,
     VALENCES_KIND,
 )
 from checker.results.conformance import Conformance
 from checker.results.domains import Positive
 from checker.results.judgement import Judgement
+from checker.results.monitoring import Noticed
 from checker.results.mutation import Mutation
 from checker.results.problems import Problem
 from checker.results.trace import Trace
@@ -118,6 +120,22 @@ def schema_with_unusable(report: Any, kind: str, title: str) -> Schema:
     return schema
 
 
+def monitoring_schema() -> Schema:
+    """Returns the schema of a line that says what a monitor has noticed."""
+    kinds = [object_type(kind, True) for kind in get_args(Noticed)]
+    _, parts = schema_components(kinds, ref_template="#/$defs/{name}")
+    for part, schema in parts.items():
+        if "description" in schema:
+            schema["description"] = described(part, schema["description"])
+    return {
+        "$schema": DIALECT,
+        "$id": identifier({"format": DOCUMENT_FORMAT, "kind": NOTICED_KIND}),
+        "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
+        "title": "What bivalence monitor writes with --json: one of these objects per line",
+        "$defs": parts,
+    }
+
+
 def sweep_schema() -> Schema:
     """Returns the schema of a sweep: its cells have the columns of its rows, and some that depend
     on the check."""
@@ -183,6 +201,7 @@ SCHEMAS: Mapping[Path, Callable[[], Schema]] = {
         JUDGEMENTS_KIND,
         "What bivalence judge writes with --json: the reports on histories",
     ),
+    CHECKER / "formats/schema/monitoring.schema.json": monitoring_schema,
     CHECKER / "formats/schema/mutation.schema.json": partial(
         reports_schema,
         object_type(Mutation, True),

@@ -17,19 +17,64 @@ from checker.conform.read_log import RowsOfLines
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.logs.mapping import LogMapping
+from checker.model.ir import TransitionSystem
 from checker.results.answer import Limits
-from checker.results.monitoring import Lost, Noticed, Wrong
+from checker.results.conformance_lines import LoggedLine
+from checker.results.monitoring import Lost, Noticed, Overdue, Resumed, Summary, Wrong
 from checker.results.verdict import Word
+from checker.session.pipeline import read_spec
 from tests.conform.projection import Row, draw_run, is_log_of_a_run, logs_of, write
-from tests.conform.test_random_logs import Case, change, forget
+from tests.conform.test_local_systems import changed_value, small
+from tests.conform.test_random_logs import change, forget
+from tests.results.test_documents import validator
 
+SCHEMA = validator("monitoring")
 LIMIT, MOST = 1_500, 600
+LINE = LoggedLine("p1.ndjson", 3, "p1", "p1 sends PUT")
+KINDS = ("request", "indicate", "send", "receive", "handler")
 
 
-def asked_of(case: Case) -> Asked:
-    mapping = LogMapping(logged=tuple(case.kinds))
-    options = Options(engine="reference", limits=Limits(MOST))
-    return Asked(str(case.spec), None, options, mapping)
+def as_written(noticed: Noticed) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(noticed))
+
+
+@pytest.mark.parametrize(
+    "noticed",
+    [
+        Wrong(LINE, True, ("x is 1",), ("send PUT",)),
+        Overdue(LINE, "p2", 5.0),
+        Lost("", "too much is unknown"),
+        Resumed(LINE),
+        Summary(Word.UNKNOWN, "nothing is wrong", 3, stopped="stopped by a signal"),
+    ],
+)
+def test_what_is_noticed_has_a_schema(noticed: Noticed) -> None:
+    document = as_written(noticed)
+    SCHEMA.validate(document)
+    assert not SCHEMA.is_valid({**document, "surprise": 1})
+    assert not SCHEMA.is_valid({**document, "event": "other"})
+    for key in document:
+        assert not SCHEMA.is_valid({k: v for k, v in document.items() if k != key}), key
+
+
+class Case:
+    """A random small spec, a random run of it, and what of it is logged."""
+
+    def __init__(self, seed: int, folder: Path, steps: int) -> None:
+        self.draw = random.Random(seed)
+        self.system: TransitionSystem = small(seed, folder).system
+        self.kinds = [kind for kind in KINDS if self.draw.random() < 0.8] or [*KINDS]
+        options = Options(engine="reference", limits=Limits(MOST))
+        mapping = LogMapping(logged=tuple(self.kinds))
+        self.asked = Asked(read_spec(str(folder / "small.bcast")), None, options, mapping, replay=0)
+        _, run = draw_run(self.system, self.draw, steps)
+        self.logs = logs_of(self.system, run, self.kinds)
+
+    def changed(self, row: Row, other: Row) -> Row:
+        """A line that says something else."""
+        if self.draw.random() < 0.5:
+            return changed_value(row, self.draw)
+        return change(row, other, self.draw)
 
 
 def merged(logs: dict[str, list[Row]], draw: random.Random) -> list[Row]:
@@ -57,6 +102,13 @@ class Watched:
         )
 
     def feed(self, rows: list[Row]) -> None:
+        """Takes rows; what is noticed is what the schema says."""
+        before = len(self.noticed)
+        self._feed(rows)
+        for each in self.noticed[before:]:
+            SCHEMA.validate(as_written(each))
+
+    def _feed(self, rows: list[Row]) -> None:
         found = [each for row in rows for each in self.reader.of(row["pos"], json.dumps(row))]
         self.monitor.feed(found)
 
@@ -81,37 +133,40 @@ def prefix_of(rows: list[Row], logs: dict[str, list[Row]]) -> dict[str, list[Row
     return found
 
 
-@pytest.mark.parametrize("seed", range(3000, 3010))
-def test_it_says_at_every_line_what_conform_says(seed: int, tmp_path: Path) -> None:
-    case = Case(seed, tmp_path)
-    draw = case.draw
-    logs = {p: list(rows) for p, rows in case.logs.items()}
-    lines = list(case.lines())
-    if not lines:
-        return
-    if draw.random() < 0.7:
+def compared(seed: int, folder: Path) -> tuple[int, bool]:
+    """The number of prefixes of a log of which both say the same, and whether one is wrong."""
+    case = Case(seed, folder, 6)
+    draw, logs = case.draw, {p: list(rows) for p, rows in case.logs.items()}
+    lines = [row for rows in logs.values() for row in rows]
+    if lines and draw.random() < 0.7:
         process = draw.choice([p for p, rows in logs.items() if rows])
         at = draw.randrange(len(logs[process]))
-        logs[process][at] = change(logs[process][at], draw.choice(lines), draw)
+        logs[process][at] = case.changed(logs[process][at], draw.choice(lines))
     if draw.random() < 0.3:
         logs = {p: [forget(row, draw) for row in rows] for p, rows in logs.items()}
     rows = merged(logs, draw)
-    asked = asked_of(case)
-    one_by_one = Watched(asked, waits=False)
+    watched = Watched(case.asked, waits=False)
     for at, row in enumerate(rows, 1):
         try:
-            one_by_one.feed([row])
+            watched.feed([row])
         except SpecError as error:  # a value of another message is none of this one
             assert {d.code for d in error.diagnostics} == {"E074"}
-            return
-        wanted = conform(asked, write(tmp_path, prefix_of(rows[:at], logs)))
-        if one_by_one.is_lost or wanted.word is Word.UNKNOWN:
-            return
-        assert one_by_one.is_wrong == (wanted.word is Word.VIOLATED), (at, row)
-        if one_by_one.is_wrong:
-            return
+            return at - 1, False
+        wanted = conform(case.asked, write(folder, prefix_of(rows[:at], logs)))
+        if watched.is_lost or wanted.word is Word.UNKNOWN:
+            return at - 1, False
+        assert watched.is_wrong == (wanted.word is Word.VIOLATED), (seed, at, row)
+        if watched.is_wrong:
+            return at, True
         if draw.random() < 0.5:
-            one_by_one.kill()
+            watched.kill()
+    return len(rows), False
+
+
+def test_it_says_at_every_line_what_conform_says(tmp_path: Path) -> None:
+    found = [compared(seed, tmp_path) for seed in range(3000, 3012)]
+    assert sum(prefixes for prefixes, _ in found) >= 40
+    assert sum(is_wrong for _, is_wrong in found) >= 3
 
 
 def outcome(watched: Watched, rows: list[Row], draw: random.Random, kills: float) -> Any:
@@ -124,24 +179,21 @@ def outcome(watched: Watched, rows: list[Row], draw: random.Random, kills: float
         if draw.random() < kills:
             watched.kill()
     summary = watched.monitor.end()
+    SCHEMA.validate(as_written(summary))
     wrong = [each.line for each in watched.noticed if isinstance(each, Wrong)]
     return summary.word, wrong[:1]
 
 
 @pytest.mark.parametrize("seed", range(3100, 3106))
 def test_neither_pieces_nor_kills_matter(seed: int, tmp_path: Path) -> None:
-    case = Case(seed, tmp_path)
-    system, draw = case.opened.system, case.draw
-    _, run = draw_run(system, draw, 25)
-    logs = logs_of(system, run, case.kinds)
-    rows = merged(logs, draw)
-    if not rows:
-        return
-    asked = asked_of(case)
+    case = Case(seed, tmp_path, 15)
+    system, draw, asked = case.system, case.draw, case.asked
+    rows, logs = merged(case.logs, draw), case.logs
+    assert rows
     right = outcome(Watched(asked), rows, draw, 0.4)
     assert right in ((Word.HOLDS, []), (Word.UNKNOWN, []))
     at = draw.randrange(len(rows))
-    rows[at] = change(rows[at], draw.choice(rows), draw)
+    rows[at] = {**case.changed(rows[at], draw.choice(rows)), "pos": rows[at]["pos"]}
     try:
         found = [outcome(Watched(asked, waits=False), rows, draw, kills) for kills in (0.0, 0.5)]
     except SpecError:

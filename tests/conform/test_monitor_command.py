@@ -126,6 +126,38 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
     assert all(stream.base > 0 for stream in fed.monitor.search.streams)
 
 
+def test_a_run_whose_start_is_forgotten_survives_a_restart(tmp_path: Path) -> None:
+    fed, again = Fed(tmp_path, most=3), Fed(tmp_path, most=3)
+    fed.feed(lines("c1", ASKS))
+    fed.feed(lines("s1", adds(1, 3)))
+    data = json.loads(json.dumps(fed.monitor.to_data()))
+    assert data["search"]["whole"] is False
+    assert again.monitor.restore(data)
+    again.feed(lines("s1", adds(1, 3, 6)))  # the first ones are known
+    assert not again.noticed
+    assert again.monitor.end().word is Word.HOLDS
+
+
+def test_a_message_that_is_waited_for_is_overdue_after_a_restart_too(tmp_path: Path) -> None:
+    fed, again = Fed(tmp_path), Fed(tmp_path)
+    fed.feed(lines("s1", adds(1)))
+    assert again.monitor.restore(json.loads(json.dumps(fed.monitor.to_data())))
+    again.clock.now = 6.0
+    again.monitor.tick()
+    assert [type(each) for each in again.noticed] == [Overdue]
+
+
+def test_too_many_local_states_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checker.conform.local_log.MOST_STATES", 0)
+    fed = Fed(tmp_path)
+    fed.feed(lines("c1", ASKS))
+    fed.feed(lines("s1", adds(1, 3)))
+    lost = [each for each in fed.noticed if isinstance(each, Lost)]
+    assert lost == fed.noticed
+    assert {each.process for each in lost} == {"c1", "s1"}
+    assert fed.monitor.end().word is Word.UNKNOWN
+
+
 @pytest.mark.parametrize(
     ("texts", "code"),
     [

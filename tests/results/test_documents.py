@@ -38,7 +38,7 @@ HEADER = Header("0.1", "relay.bcast", "three", {"n": 3}, {"n": "3"})
 
 
 def validator(name: str) -> Draft202012Validator:
-    names = ("trace", "report", "conformance", "valence")
+    names = ("trace", "report", "conformance", "valence", "monitoring")
     files = {n: SCHEMAS / f"{n}.schema.json" for n in names}
     files["sweep"] = SCHEMAS.parents[1] / "sweep/schema/sweep.schema.json"
     schemas = {n: json.loads(file.read_text()) for n, file in files.items()}
