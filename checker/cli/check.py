@@ -136,33 +136,33 @@ def check(
 
     options = options_of(settings, engine, coverage=coverage)
     options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact)
-    asked = only_asked(targets(names, options.limits.timeout, options.limits.memory), only)
-    display = Display(quiet, verbose, shown, steps or kinds > 1, steps, layout, lanes, folded)
-    display.require(asked)
-    options = with_keeping(options, engine, len(asked))
-    options = _with_tables(options, states_out, len(asked))
-    if options.drn_out is not None and len(asked) > 1:
-        raise click.UsageError("--drn-out applies to one check: name it, as FILE::CHECK")
-    shows_runs = bool(files.outputs) or not quiet
-    if shows_runs and not no_explain:
-        options = replace(options, explain=explaining)
-    options = replace(options, strips=shows_runs and not strips)
-    every = files.has_documents or display.whole or len(asked) == 1
+    with shared_sessions(options, at_once=not cached):
+        asked = only_asked(targets(names, options.limits.timeout, options.limits.memory), only)
+        display = Display(quiet, verbose, shown, steps or kinds > 1, steps, layout, lanes, folded)
+        display.require(asked)
+        options = with_keeping(options, engine, len(asked))
+        options = _with_tables(options, states_out, len(asked))
+        if options.drn_out is not None and len(asked) > 1:
+            raise click.UsageError("--drn-out applies to one check: name it, as FILE::CHECK")
+        shows_runs = bool(files.outputs) or not quiet
+        if shows_runs and not no_explain:
+            options = replace(options, explain=explaining)
+        options = replace(options, strips=shows_runs and not strips)
+        every = files.has_documents or display.whole or len(asked) == 1
 
-    def ask(spec: Spec, name: str, meter: Meter) -> Report:
-        shows = replace(options, explain_expected=every or name in shown)
-        decorate = _strips(spec, name, options, meter) if strips else None
-        if cached:
-            from checker.session import result_cache
+        def ask(spec: Spec, name: str, meter: Meter) -> Report:
+            shows = replace(options, explain_expected=every or name in shown)
+            decorate = _strips(spec, name, options, meter) if strips else None
+            if cached:
+                from checker.session import result_cache
 
-            report = result_cache.cached(
-                spec, name, shows, lambda: answer_check(spec, name, shows, meter)
-            )
-        else:
-            report = answer_check(spec, name, shows, meter)
-        return report if decorate is None else decorate(report)
+                report = result_cache.cached(
+                    spec, name, shows, lambda: answer_check(spec, name, shows, meter)
+                )
+            else:
+                report = answer_check(spec, name, shows, meter)
+            return report if decorate is None else decorate(report)
 
-    with shared_sessions(options):
         return run_and_report(asked, ask, options, files, display)
 
 

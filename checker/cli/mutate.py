@@ -7,7 +7,7 @@ import random
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -27,8 +27,12 @@ if TYPE_CHECKING:
     from checker.language.load import Spec
     from checker.language.mutation.mutants import Mutant
     from checker.mutate.mutant_tasks import Asked, MutantTask
+    from checker.mutate.world_mutants import WorldTask
     from checker.results.mutation import MutantResult, Mutation
     from checker.results.verdict import Report
+    from checker.sweep.local import Work
+
+    _Task = TypeVar("_Task", MutantTask, WorldTask)
 
 VACUOUS = 4
 """The exit code where there is no mutant."""
@@ -50,6 +54,13 @@ VACUOUS = 4
     is_flag=True,
     help="Run each check on each mutant, also after one has noticed it: shows which properties"
     " notice nothing, and which are enough.",
+)
+@click.option(
+    "--world",
+    "worlds",
+    is_flag=True,
+    help="Change the worlds of the checks instead: more crashes, losses, late messages, … Where"
+    " nothing fails, no check needs what was assumed.",
 )
 @click.option(
     "--show",
@@ -89,9 +100,15 @@ def mutate(name: str, jobs: int | None, quiet: bool, **given: Any) -> int:
     spec = found[0][0]
     options = Options(limits=Limits(timeout=given["timeout"], memory=given["memory"]))
     session = _Session(spec, [check for _, check in found], options, jobs, quiet)
-    if given["show"] is not None:
+    if given["worlds"]:
+        for option in ("show", "score_at_least"):
+            if given[option] is not None:
+                raise click.UsageError(f"--{option.replace('_', '-')} is not about worlds")
+        report = session.judge_worlds(given["sample"], given["drawn_by"])
+    elif given["show"] is not None:
         return session.show(given["show"])
-    report = session.judge(given["sample"], given["drawn_by"], every_check=given["every_check"])
+    else:
+        report = session.judge(given["sample"], given["drawn_by"], every_check=given["every_check"])
     if given["json_out"] != "-":
         from checker.render.terminal.mutants import mutation_view
 
@@ -122,6 +139,14 @@ def _code(report: Mutation, wanted: float | None) -> int:
     return 0
 
 
+def _draw(known: int, sample: int | None, seed: int) -> tuple[list[int], int | None]:
+    """Returns the numbers of those that are judged, and the seed, if some are drawn."""
+    numbers = [*range(1, known + 1)]
+    if sample is None or sample >= known:
+        return numbers, None
+    return sorted(random.Random(seed).sample(numbers, sample)), seed
+
+
 class _Session:
     """The mutants of a spec, and the checks that judge them."""
 
@@ -130,10 +155,15 @@ class _Session:
     ) -> None:
         """``checks``: those that are asked.  Where they are not all, the mutants are those of the
         protocols that they depend on."""
+        from checker.language.mutants import is_mutant
         from checker.language.mutation.mutants import checks_of, mutants
         from checker.mutate.acceptances import read_acceptances
         from checker.session.load import is_parametric
 
+        whole = len(checks) == len(spec.names)
+        checks = [each for each in checks if not is_mutant(each)]
+        if not checks:
+            raise click.UsageError("that check is a mutant: name the check that it is in")
         self._spec, self._options, self._quiet = spec, options, quiet
         self._jobs, self._name = jobs, os.urandom(8).hex()
         path = Path(spec.path)
@@ -147,32 +177,45 @@ class _Session:
             protocol: frozenset(checks_of(path, protocol)).intersection(self._checks)
             for protocol in {mutant.protocol for mutant in every}
         }
-        whole = len(checks) == len(spec.names)
         self._mutants = [each for each in every if whole or self._about[each.protocol]]
 
     def judge(self, sample: int | None, seed: int, *, every_check: bool) -> Mutation:
         """Returns the report on all mutants, or on ``sample`` of them."""
+        from checker.mutate.mutant_tasks import judge_mutant, lost_mutant
         from checker.results.mutation import Mutation
+        from checker.sweep.local import Work
 
         started = time.monotonic()
         asked, properties = self._originals()
-        numbers = [*range(1, len(self._mutants) + 1)]
-        if sample is not None and sample < len(self._mutants):
-            numbers = sorted(random.Random(seed).sample(numbers, sample))
-        else:
-            sample = None
+        numbers, drawn = _draw(len(self._mutants), sample, seed)
         tasks = self._tasks(asked, numbers, every_check=every_check)
-        found: list[MutantResult] = []
-        stopped = None
-        try:
-            for result in self._run(tasks):
-                found.append(self._with_acceptance(result))
-        except KeyboardInterrupt:
-            stopped = f"interrupted after {len(found)} of {len(tasks)} mutants"
+        found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "mutant")
         return Mutation(
-            self._spec.path, tuple(self._checks), len(self._mutants), len(tasks),
-            None if sample is None else seed, every_check, properties, tuple(found),
+            self._spec.path, tuple(self._checks), len(self._mutants), len(tasks), drawn,
+            every_check, properties, tuple(map(self._with_acceptance, found)),
             tuple(self._left_out), stopped, time.monotonic() - started,
+        )  # fmt: skip
+
+    def judge_worlds(self, sample: int | None, seed: int) -> Mutation:
+        """Returns the report on the worse worlds of the checks, or on ``sample`` of them."""
+        from checker.mutate.world_mutants import WorldTask, judge_world, lost_world, worlds_of
+        from checker.results.mutation import Mutation
+        from checker.sweep.local import Work
+
+        started = time.monotonic()
+        originals, properties = self._originals()
+        asked = {each.name: each for each in originals}
+        checks = [each for each in self._spec.module.checks if each.name in asked]
+        every = [mutant for check in checks for mutant in worlds_of(check)]
+        numbers, drawn = _draw(len(every), sample, seed)
+        tasks = [
+            WorldTask(n, every[n - 1], self._spec, asked[every[n - 1].check], self._options)
+            for n in numbers
+        ]
+        found, stopped = self._judged(tasks, Work(judge_world, lost_world), "world")
+        return Mutation(
+            self._spec.path, tuple(self._checks), len(every), len(tasks), drawn, False, properties,
+            tuple(found), tuple(self._left_out), stopped, time.monotonic() - started, worlds=True,
         )  # fmt: skip
 
     def _originals(self) -> tuple[list[Asked], tuple[str, ...]]:
@@ -216,18 +259,26 @@ class _Session:
             )
         return tasks
 
-    def _run(self, tasks: list[MutantTask]) -> Iterator[MutantResult]:
+    def _judged(
+        self, tasks: Sequence[_Task], work: Work[_Task, MutantResult], what: str
+    ) -> tuple[list[MutantResult], str | None]:
+        """Returns what becomes of each, and why not all were judged."""
         from checker.cli.parallel import jobs_and_threads, run_in_order
         from checker.cli.progress import Count
-        from checker.mutate.mutant_tasks import judge_mutant, lost_mutant
-        from checker.sweep.local import Work
 
         at_once, threads = jobs_and_threads(self._jobs, len(tasks), None)
         ready = [replace(task, options=replace(task.options, threads=threads)) for task in tasks]
-        with Count("mutate", len(tasks), "mutant", silent=self._quiet) as meter:
-            work = Work(judge_mutant, lost_mutant)
-            with closing(run_in_order(ready, at_once, work, meter, str)) as outcomes:
-                yield from outcomes
+        found: list[MutantResult] = []
+        try:
+            with (
+                Count("mutate", len(tasks), what, silent=self._quiet) as meter,
+                closing(run_in_order(ready, at_once, work, meter, str)) as outcomes,
+            ):
+                for result in outcomes:
+                    found.append(result)
+        except KeyboardInterrupt:
+            return found, f"interrupted after {len(found)} of {len(tasks)} {what}s"
+        return found, None
 
     def _with_acceptance(self, result: MutantResult) -> MutantResult:
         from checker.mutate.acceptances import key_of

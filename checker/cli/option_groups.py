@@ -10,7 +10,7 @@ import click
 GROUPS = {
     "History": ("object_name", "by", "model", "assumed", "initial", "clock_error"),
     "Log": ("mapping", "windows", "replay", "listen", "once", "lag", "state"),
-    "Mutants": ("sample", "drawn_by", "every_check", "show", "score_at_least"),
+    "Mutants": ("sample", "drawn_by", "every_check", "worlds", "show", "score_at_least"),
     "World": ("settings", "grids", "fine_steps"),
     "Walks": ("walks", "most_steps", "seed", "after"),
     "Engine": ("engine", "reduce", "compact", "audit_reductions", "threads", "jobs"),

@@ -257,7 +257,8 @@ class Screen:
 
         if rows := list(caveats(report)):
             console.print_view(caveats_view(rows))
-        unasked = (f"not covered: {not_asked_text(report)}",) if report.not_asked else ()
+        said = not_asked_text(report)
+        unasked = (f"not covered: {said}",) if said else ()
         for note in (*unasked, *report.notes):
             self._notes.setdefault(note, []).append(report.check)
 

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from checker.cli.daemon_client import hand_over
+from checker.processes import delay, descendants, is_alive
 
 if TYPE_CHECKING:
     from socket import socket
@@ -141,7 +142,7 @@ def _end_with(watched: int) -> None:
     """
     os.read(watched, 1)
     ending = os.getpid()
-    for other in _descendants(ending):
+    for other in descendants(ending):
         with contextlib.suppress(ProcessLookupError):
             os.kill(other, signal.SIGKILL)
     folders = _folders_of_files()  # before the fork, after which other threads may hold locks
@@ -233,7 +234,7 @@ class Supervisor:
         now = time.monotonic()
         if self._asked is not None:
             return now - self._asked > ONE
-        self._asked, self._delay = now, _delay(self._child)
+        self._asked, self._delay = now, delay(self._child)
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._child, heard[0])
         return False
@@ -243,7 +244,7 @@ class Supervisor:
         if self._asked is None:
             return False
         took = time.monotonic() - self._asked
-        return took - min(STARVED, _delay(self._child) - self._delay) > self._grace
+        return took - min(STARVED, delay(self._child) - self._delay) > self._grace
 
     def _goes_on_after_a_limit(self) -> str:
         """Returns the limit that the child has not obeyed in time, in words, or an empty string."""
@@ -252,8 +253,8 @@ class Supervisor:
         if not 0.0 < until < now:
             return ""
         if until != self._late:
-            self._late, self._delay_then = until, _delay(self._child)
-        starved = min(STARVED, _delay(self._child) - self._delay_then)
+            self._late, self._delay_then = until, delay(self._child)
+        starved = min(STARVED, delay(self._child) - self._delay_then)
         return why if now - until - starved > SILENT else ""
 
     # ---- the child --------------------------------------------------------------------------
@@ -318,12 +319,12 @@ class Supervisor:
     def _kill(self) -> None:
         """Kills the child and all of its descendants."""
         os.kill(self._child, signal.SIGSTOP)
-        others = _descendants(self._child)
+        others = descendants(self._child)
         for number, until in ((signal.SIGTERM, time.monotonic() + LEAVING), (signal.SIGKILL, 0.0)):
             for other in others:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(other, number)
-            while time.monotonic() < until and any(map(_is_alive, others)):
+            while time.monotonic() < until and any(map(is_alive, others)):
                 time.sleep(LOOK)
         os.kill(self._child, signal.SIGKILL)
         self._reap(block=True)
@@ -424,46 +425,6 @@ def _terminal() -> list[Any] | None:
         return termios.tcgetattr(0)
     except (ImportError, OSError):
         return None
-
-
-def _delay(process: int) -> float:
-    """Returns the seconds that a process has waited for a processor; 0 where that is unknown."""
-    try:
-        with open(f"/proc/{process}/schedstat", encoding="ascii") as file:
-            return int(file.read().split()[1]) / 1e9
-    except (OSError, ValueError, IndexError):
-        return 0.0
-
-
-def _descendants(process: int) -> list[int]:
-    """Returns the living descendants of a process, as far as the system lists them."""
-    children: dict[int, list[int]] = {}
-    try:
-        names = [name for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return []
-    for name in names:
-        fields = _stat(name)
-        if fields:
-            children.setdefault(int(fields[1]), []).append(int(name))
-    found = list(children.get(process, ()))
-    for each in found:
-        found += children.get(each, ())
-    return found
-
-
-def _is_alive(process: int) -> bool:
-    fields = _stat(str(process))
-    return bool(fields) and fields[0] != "Z"
-
-
-def _stat(name: str) -> list[str]:
-    """Returns what the system says of a process: its state, its parent, and so on."""
-    try:
-        with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()
-    except OSError:
-        return []
 
 
 def remove_marked(folders: list[str]) -> None:

@@ -72,15 +72,15 @@ def valence(
 
     require_outputs([output for output in (json_out, html_out) if output is not None])
     options = options_of(settings, engine)
-    spec, check = one_target(name)
     limits = options.limits
-    with (
-        Meter(f"{spec}::{check}", silent=quiet) as meter,
-        budgets.within(limits.timeout, limits.memory),
-        shared_sessions(options),
-    ):
-        question = question_of(spec, check, options, outcome, free_inputs=inputs == "all")
-        report = analyse(compute(question, meter))
+    with shared_sessions(options):
+        spec, check = one_target(name)
+        with (
+            Meter(f"{spec}::{check}", silent=quiet) as meter,
+            budgets.within(limits.timeout, limits.memory),
+        ):
+            question = question_of(spec, check, options, outcome, free_inputs=inputs == "all")
+            report = analyse(compute(question, meter))
     _write(report, json_out, html_out)
     if json_out != "-":
         from checker.render.terminal.valence import valence_view

@@ -92,6 +92,7 @@ CLAUSE = {
     "prove": "prove $0",
     "expect": "expect ${1:property} ${2:holds}",
     "allow unused": "allow unused",
+    "mutant": "mutant ${1:without_it} {\n  without $2\n  expect ${3:property} violated\n}",
     "at most": "at most ${1:1} $0",
     "bound": "bound $0",
     "view": "view $0",

@@ -195,6 +195,7 @@ _KINDS: dict[type, str] = {
     ast_items.Protocol: "protocol",
     ast_items.Variant: "variant",
     ast_items.Check: "check",
+    ast_items.Mutant: "check",
     ast_items.TypeAlias: "type",
     ast_items.Constant: "constant",
     ast_items.Definition: "definition",

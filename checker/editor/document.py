@@ -12,6 +12,7 @@ from checker.diagnostics import Span, SpecError
 from checker.editor.declarations import Declaration, Visible
 from checker.editor.index import Occurrence, index
 from checker.language.analysis import Analysis, Analyst
+from checker.language.mutants import with_mutants
 from checker.language.reading import LARGEST, SUFFIX, read
 from checker.language.syntax import ast_items
 
@@ -66,8 +67,9 @@ class Document:
         return next(found, None)
 
     def checks(self) -> Iterator[ast_items.Check]:
-        """Yields the checks, in order."""
-        yield from (item for item in self.spec.items if isinstance(item, ast_items.Check))
+        """Yields the checks, in order, each mutant of a check behind it."""
+        items = with_mutants(self.spec).items
+        yield from (item for item in items if isinstance(item, ast_items.Check))
 
     def word_at(self, place: Position) -> str:
         """Returns the word that ``place`` is in; empty where there is none."""

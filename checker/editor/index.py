@@ -117,10 +117,17 @@ class _Index:
                 self._check(item)
             case ast_items.Handler():
                 self._handler(item)
-            case ast_items.WithoutHandler(event=event, at=at, when=when):
+            case (
+                ast_items.WithoutHandler(event=event, at=at, when=when)
+                | ast_items.HandlerHead(event=event, at=at, when=when)
+            ):
                 with self._inside():
                     self._event(event)
                     self._all((at, when))
+            case ast_items.EditsIn(where=where, edits=edits):
+                self._edits(where, edits)
+            case ast_items.WithoutStatement() | ast_items.Replacement():
+                self._edit(item)
             case _:
                 with self._inside():
                     self._any(item)
@@ -148,6 +155,26 @@ class _Index:
             self._event(item.event)
             self._all((item.at, item.when))
             self._block(item.body)
+
+    def _edits(
+        self, where: ast.Name | ast_items.HandlerHead, edits: Iterable[ast_items.Edit]
+    ) -> None:
+        with self._inside():
+            if isinstance(where, ast.Name):
+                self._refer(where.span, self._module.find_anywhere(where.text))
+            else:
+                self._event(where.event)
+                self._all((where.at, where.when))
+            for edit in edits:
+                self._edit(edit)
+
+    def _edit(self, edit: ast_items.Edit) -> None:
+        """Names that the changed handler binds mean nothing here."""
+        with self._inside():
+            if isinstance(edit, ast_items.Replacement):
+                self._all((edit.old, edit.new))
+            else:
+                self._any(edit.statement)
 
     def _event(self, event: ast_items.Event) -> None:
         match event:
@@ -238,6 +265,10 @@ class _Index:
                     self._step(step)
                 for claim in claims:
                     self._clause(claim)
+            case ast_items.Mutant(name, items, _):
+                self._refer(name.span, next(of_item(item)))
+                for inner in items:
+                    self._clause(inner)
             case ast_items.Fault(_, bound, role, receiver, _):
                 self._any(bound)
                 self._name(role)

@@ -117,7 +117,7 @@ class Analyst:
         parsed = self.partial(text, str(path))
         reading.found += parsed.errors
         reading.lost |= parsed.lost
-        source = Source(parsed.spec)
+        source = Source(parsed.spec, text=text)
         here = (*open_now, str(_resolved(path)))
         reading.done[here[-1]] = source
         for item in parsed.spec.items:

@@ -12,8 +12,9 @@ from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.elsewhere import import_hint
 from checker.language.kept_prelude import kept
+from checker.language.mutants import with_mutants
 from checker.language.parser.cache import parse
-from checker.language.reading import digest_of, identity_of, read
+from checker.language.reading import digest_of, identity_of, lines_at, read
 from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.declarations import file_home
 from checker.language.typecheck.interfaces import base_of, complete
@@ -30,17 +31,23 @@ Declared = ast_items.Protocol | ast_items.Variant
 
 
 class Source(Struct):
-    """A file, followed by its imports; ``digest``: of its text."""
+    """A file, followed by its imports; ``digest``: of its ``text``."""
 
     spec: ast_items.Spec
     imports: list[Source] = field(default_factory=list)
     digest: bytes = b""
+    text: str | None = None
 
     def interfaces(self) -> list[ast_items.Interface]:
         return [i for i in self.spec.items if isinstance(i, ast_items.Interface)]
 
     def protocols(self) -> list[Declared]:
-        return [i for i in self.spec.items if isinstance(i, ast_items.Protocol | ast_items.Variant)]
+        """Returns its protocols and variants, the mutants of its checks among them."""
+        return [i for i in self.apart() if isinstance(i, ast_items.Protocol | ast_items.Variant)]
+
+    def apart(self) -> tuple[ast_items.Item, ...]:
+        """Returns the items of the file, the mutants of checks as items of their own."""
+        return with_mutants(self.spec).items
 
     def objects(self) -> list[ast_objects.Object]:
         return [i for i in self.spec.items if isinstance(i, ast_objects.Object)]
@@ -64,7 +71,7 @@ def open_source(text: str, path: Path) -> Source:
 
 
 def _open(text: str, path: Path, open_now: tuple[str, ...], done: dict[str, Source]) -> Source:
-    source = Source(parse(text, str(path)), digest=digest_of(text))
+    source = Source(parse(text, str(path)), digest=digest_of(text), text=text)
     here = (*open_now, identity_of(path))
     done[here[-1]] = source
     wrong: list[Diagnostic] = []
@@ -246,7 +253,7 @@ class Library:
     def _build_variant(self, decl: ast_items.Variant) -> typed.Protocol | None:
         """Returns the protocol that ``decl`` stands for; of the errors in what it inherits, those
         that the original does not have, too, name the variant."""
-        expanded = expand(decl, self._original, self.report)
+        expanded = expand(decl, self._original, self.report, self._lines_at)
         if expanded is None:
             return None
         whole, variant = expanded
@@ -272,6 +279,10 @@ class Library:
         if decl is None:
             self._unknown_protocol(name)
         return decl
+
+    def _lines_at(self, span: Span) -> list[str]:
+        texts = (source.text for source in self.sources if source.spec.file == span.file)
+        return lines_at(span, next(texts, None))
 
     def home(self, protocol: str) -> Home:
         """Returns the declarations of ``protocol``, which is typed already, for formulas written

@@ -134,6 +134,14 @@ def _merge(one: LinkKind, other: LinkKind) -> LinkKind:
 PERFECT = LinkKind("perfect", "no loss, no duplication, any order", exactly_once=True)
 """The kind of links of which a check says nothing."""
 
+FAIR_LOSS = LinkKind(
+    "fair_loss",
+    "messages may be lost, but of infinitely many copies infinitely many arrive",
+    loses=True,
+    delivery=Delivery.FAIR_LOSS,
+)
+DUPLICATING = LinkKind("duplicating", "a delivered message may be delivered again", duplicates=True)
+
 _KINDS = (
     PERFECT,
     LinkKind("fifo", "in order from one process to another", ordered=True),
@@ -143,19 +151,14 @@ _KINDS = (
         loses=True,
         delivery=Delivery.NO_PROMISE,
     ),
-    LinkKind(
-        "fair_loss",
-        "messages may be lost, but of infinitely many copies infinitely many arrive",
-        loses=True,
-        delivery=Delivery.FAIR_LOSS,
-    ),
+    FAIR_LOSS,
     LinkKind(
         "stubborn",
         "every message is delivered again and again, forever",
         keeps=True,
         delivery=Delivery.STUBBORN,
     ),
-    LinkKind("duplicating", "a delivered message may be delivered again", duplicates=True),
+    DUPLICATING,
     LinkKind(
         "persistent",
         "a message may be received any number of times, including none",

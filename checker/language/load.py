@@ -11,6 +11,7 @@ from checker import kept
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language import kept_module
 from checker.language.kept_module import KeptModule
+from checker.language.mutants import is_mutant
 from checker.language.reading import read
 from checker.language.syntax import typed
 from checker.records import replace
@@ -190,7 +191,7 @@ class Spec:
 
         library = self._opened()
         library.report = Reporter()
-        items = library.sources[0].spec.items
+        items = library.sources[0].apart()
         checks = (item for item in items if isinstance(item, ast_items.Check))
         decl = next(item for item in checks if item.name.text == name)
         protocol = library.protocol(decl.protocol)
@@ -207,7 +208,9 @@ class Spec:
         check = self._typed(name, lambda decl, _: in_world(decl, world))
         if self._only:
             check = _narrow(check, self._only)
-        left_out = unasked(check, self.module.checks)
+        if is_mutant(name):
+            check = replace(check, warnings=())
+        left_out = unasked(check, self.module.checks, self._text)
         return replace(check, overridden=tuple(world.items()), unasked=left_out)
 
 

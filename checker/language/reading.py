@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,6 +51,23 @@ def data_of(path: Path) -> bytes:
     if path.is_file() and not os.path.realpath(path).endswith(SUFFIX):
         raise resources.Unreadable(f"the name of a spec ends in `{SUFFIX}`")
     return resources.regular(path, LARGEST)
+
+
+def lines_at(span: Span | None, text: str | None = None) -> list[str]:
+    """Returns the lines at ``span``, without the indentation of the first; none where the file
+    can't be read.  ``text``: that of the file; ``None``: as it is on disk."""
+    if span is None:
+        return []
+    try:
+        whole = read(Path(span.file)) if text is None else text
+    except SpecError:
+        return []
+    lines = whole.splitlines()[span.line - 1 : span.end_line]
+    if not lines:
+        return []
+    lines[-1] = lines[-1][: span.end_column - 1]
+    lines[0] = " " * (span.column - 1) + lines[0][span.column - 1 :]
+    return [line.rstrip() for line in textwrap.dedent("\n".join(lines)).split("\n")]
 
 
 def digest_of(text: str) -> bytes:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 
-from checker.diagnostics import Span, SpecError
-from checker.language.reading import read
+from checker.language.reading import lines_at
 from checker.language.syntax import typed
 
 
@@ -21,19 +18,6 @@ def difference(name: str, variant: typed.Variant) -> Iterator[str]:
     for change in variant.changes:
         yield f"  {change.kind} {change.what}"
         for sign, place in (("-", change.before), ("+", change.after)):
-            yield from (f"    {sign} {line}" for line in _lines(place))
+            yield from (f"    {sign} {line}" for line in lines_at(place))
     if variant.base is not None:
         yield from difference(variant.of, variant.base)
-
-
-def _lines(span: Span | None) -> list[str]:
-    """Returns the text at ``span``, without the indentation of its first line."""
-    if span is None:
-        return []
-    try:
-        lines = read(Path(span.file)).splitlines()[span.line - 1 : span.end_line]
-    except SpecError:
-        return []
-    lines[-1] = lines[-1][: span.end_column - 1]
-    lines[0] = " " * (span.column - 1) + lines[0][span.column - 1 :]
-    return [line.rstrip() for line in textwrap.dedent("\n".join(lines)).split("\n")]

@@ -102,24 +102,24 @@ def _judged(task: MutantTask, listener: Listener) -> MutantResult:
     try:
         spec = Spec(task.mutant.text, str(task.mutant.path))
     except SpecError as refused:
-        return task.result(Fate.STILLBORN, reason=_first(refused))
+        return task.result(Fate.STILLBORN, reason=first_problem(refused))
     kills: list[Kill] = []
-    undecided = ""
+    unknown = ""
     for asked in task.asked:
         try:
             report = answer_check(spec, asked.name, asked.limited(task.options), listener)
         except SpecError as refused:
-            return task.result(Fate.STILLBORN, reason=f"{asked.name}: {_first(refused)}")
+            return task.result(Fate.STILLBORN, reason=f"{asked.name}: {first_problem(refused)}")
         if report.was_interrupted:
             raise KeyboardInterrupt
         kills += kills_of(report)
         if kills and not task.every_check:
             break
-        undecided = undecided or _undecided(report)
+        unknown = unknown or undecided(report)
     if kills:
         return task.result(Fate.KILLED, tuple(kills))
-    if undecided:
-        return task.result(Fate.UNKNOWN, reason=undecided)
+    if unknown:
+        return task.result(Fate.UNKNOWN, reason=unknown)
     fate, reason = _compared(task, spec)
     return task.result(fate, reason=reason)
 
@@ -134,7 +134,7 @@ def kills_of(report: Report) -> Iterator[Kill]:
             yield Kill(report.check, verdict.property, verdict.word.value, steps)
 
 
-def _undecided(report: Report) -> str:
+def undecided(report: Report) -> str:
     """Returns why a verdict is not known; empty where all are."""
     for verdict in report.verdicts:
         if verdict.word in (Word.UNKNOWN, Word.PENDING):
@@ -142,7 +142,8 @@ def _undecided(report: Report) -> str:
     return ""
 
 
-def _first(refused: SpecError) -> str:
+def first_problem(refused: SpecError) -> str:
+    """Returns the first of the diagnostics, in a line."""
     found = refused.diagnostics[0]
     return f"{found.code}: {found.message}"
 

@@ -33,7 +33,7 @@ class BivalenceLexer(RegexLexer):  # type: ignore[misc]
                 bygroups(Keyword.Declaration, Text.Whitespace, Name.Class),
             ),
             (
-                rf"\b(property|invariant|define|procedure|scenario)(\s+)({_NAME})",
+                rf"\b(property|invariant|define|procedure|scenario|mutant)(\s+)({_NAME})",
                 bygroups(Keyword.Declaration, Text.Whitespace, Name.Function),
             ),
             (_words(vocabulary.DECLARATIONS), Keyword.Declaration),

@@ -5,7 +5,7 @@ from __future__ import annotations
 DECLARATIONS = frozenset(
     "protocol interface object variant check role message uses property properties invariant state"
     " request indication operation procedure define const type import scenario implements requires"
-    " returns of without init dies with".split()
+    " returns of without init dies with mutant replace".split()
 )
 """Words that begin or join declarations."""
 

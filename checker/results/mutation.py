@@ -65,7 +65,7 @@ class Mutation(Struct, frozen=True):
     ``drawn``: how many of ``known`` mutants were drawn, by ``seed``; ``every_check``: whether each
     check was run on each mutant, also after one had noticed it.  ``asked``: the properties of the
     checks; ``left_out``: checks that were not run, since they are for all n.  ``stopped``: why not
-    all mutants were judged.
+    all mutants were judged.  ``worlds``: they are checks in worse worlds, not changed protocols.
     """
 
     file: str
@@ -80,6 +80,7 @@ class Mutation(Struct, frozen=True):
     stopped: str | None = None
     seconds: Amount = 0.0
     version: str = version()
+    worlds: bool = False
 
     def with_fate(self, fate: Fate) -> tuple[MutantResult, ...]:
         """Returns the mutants with a fate."""
@@ -88,15 +89,25 @@ class Mutation(Struct, frozen=True):
     @property
     def score(self) -> Amount | None:
         """The share of killed mutants among those that count, of which *unknown* ones are; from 0
-        to 1; ``None`` where none counts."""
-        counted = [each for each in self.mutants if each.counts]
+        to 1; ``None`` where none counts, and of worlds."""
+        counted = [each for each in self.mutants if each.counts and not self.worlds]
         killed = sum(each.fate is Fate.KILLED for each in counted)
         return killed / len(counted) if counted else None
 
     @property
+    def unneeded(self) -> tuple[str, ...]:
+        """Of worlds, the changes of which some survives and none is killed or unknown: assumptions
+        that no check needs."""
+        fates: dict[str, set[Fate]] = {}
+        for each in self.mutants if self.worlds else ():
+            fates.setdefault(each.what.partition(" with ")[2], set()).add(each.fate)
+        return tuple(c for c, found in fates.items() if found - {Fate.STILLBORN} == {Fate.SURVIVED})
+
+    @property
     def unguarded(self) -> tuple[Positive, ...]:
         """The lines of which some change survives and none is killed."""
-        survived = {each.line for each in self.with_fate(Fate.SURVIVED) if not each.accepted}
+        survivors = () if self.worlds else self.with_fate(Fate.SURVIVED)
+        survived = {each.line for each in survivors if not each.accepted}
         return tuple(sorted(survived - {each.line for each in self.with_fate(Fate.KILLED)}))
 
     @property

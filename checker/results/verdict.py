@@ -165,10 +165,11 @@ class PropertyVerdict:
 
 class NotAsked(Struct, frozen=True):
     """``what``: a part of the world that no check of the file asks about; ``clause``: what asks
-    it."""
+    it; ``excluded``: why the file leaves it out, empty where it does not say so."""
 
     what: str
     clause: str
+    excluded: str = ""
 
 
 class Expected(Struct, frozen=True):

@@ -27,8 +27,6 @@ from checker.results.verdict import NotAsked, PropertyVerdict, Word
 if TYPE_CHECKING:
     from checker.results.unseparated import Comparison
 
-MOST_NOT_ASKED = 3
-"""The largest number of worlds not asked that a report names."""
 PILE = 16
 """From this many copies of one message in flight on, they are held to be unbounded."""
 
@@ -316,7 +314,7 @@ def not_asked(check: typed.Check, verdicts: Iterable[PropertyVerdict]) -> tuple[
     """Returns what no check of the file asks, where some verdict might be taken to be about it."""
     if not any(verdict.word in (Word.HOLDS, Word.PROVED) for verdict in verdicts):
         return ()
-    return tuple(NotAsked(each.what, each.clause) for each in check.unasked[:MOST_NOT_ASKED])
+    return tuple(NotAsked(each.what, each.clause, each.excluded) for each in check.unasked)
 
 
 def warning_notes(check: typed.Check) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
 from checker.engines.capabilities import Feature
+from checker.engines.cluster import HERE, Cluster
 from checker.engines.exploration import explore
 from checker.engines.options import Options
 from checker.engines.registry import (
@@ -229,12 +230,16 @@ def unknown_report(
 
 
 @contextmanager
-def shared_sessions(options: Options) -> Iterator[None]:
-    """Keeps what the runs of this block open on a cluster open for all of them."""
-    if needs_cluster(options.engine) or options.cluster is not None:
+def shared_sessions(options: Options, *, at_once: bool = True) -> Iterator[None]:
+    """Keeps what the runs of this block open on a cluster open for all of them.
+
+    ``at_once``: what the engine is sure to need is started now.
+    """
+    sure = needs_cluster(options.engine)
+    if sure or options.cluster is not None:
         from checker.engines.spark.shared_sessions import holding
 
-        with holding():
+        with holding(options.cluster or Cluster(HERE) if sure and at_once else None):
             yield
     else:
         yield

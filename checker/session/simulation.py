@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
 from checker.engines.options import Options
-from checker.extensions.tables import DEFINITION
+from checker.extensions.tables import DEFINITION, ON_CLUSTER
 from checker.model.evaluate import RunFault
 from checker.model.memo import a_run
 from checker.records import replace
@@ -33,9 +33,10 @@ def simulate_check(
     ``options``: how it is instantiated and explained.  Raises :class:`SpecError`.
     """
     started = time.monotonic()
-    with budgets.within(plan.timeout), budgets.raising_when_exhausted():
-        opened = open_check(spec, name, options)
-    with shared_sessions(replace(options, cluster=plan.cluster)):
+    on_cluster = options if plan.cluster is None else replace(options, engine=ON_CLUSTER)
+    with shared_sessions(replace(on_cluster, cluster=plan.cluster)):
+        with budgets.within(plan.timeout), budgets.raising_when_exhausted():
+            opened = open_check(spec, name, options)
         walks = _walks(opened, plan, listener)
     answer = walks.answer(opened.system)
     options = replace(options, coverage=True)

@@ -33,11 +33,12 @@ PLACES = {
     "checker/engines/native/sharding/process_pool.py":
         "concurrent.ProcessPoolExecutor multiprocessing.get_context",
     "checker/engines/spark/java.py": "subprocess.run",
+    "checker/engines/spark/java_process.py": "subprocess.Popen",
     "checker/sweep/local.py": "multiprocessing.get_context",
 }  # fmt: skip
-"""All modules that start processes, and by which functions.  ``java.py`` starts no Python, and a
-fork imports nothing anew.  A harness, once exported, starts what its user's hooks and its schedule
-say."""
+"""All modules that start processes, and by which functions.  ``java.py`` and ``java_process.py``
+start no Python, and a fork imports nothing anew.  A harness, once exported, starts what its user's
+hooks and its schedule say."""
 
 
 @cache
@@ -93,7 +94,8 @@ def test_a_python_is_started_by_its_owner(place: str) -> None:
 
 def test_nobody_else_writes_the_command_line_of_a_python() -> None:
     """``sys.executable`` beside it is compared with what executors have, and not started."""
-    known = {PYTHON, "checker/engines/spark/session.py", "checker/engines/spark/probe.py"}
+    of_spark = {f"checker/engines/spark/{name}.py" for name in ("java_process", "session", "probe")}
+    known = {PYTHON, *of_spark}
     named = {
         name
         for name, tree in files()

@@ -276,7 +276,7 @@ def test_spark_is_that_of_the_package(tmp_path: Path, monkeypatch: pytest.Monkey
     """PySpark by itself takes a Spark in the folder above the current one."""
     from pyspark import find_spark_home
 
-    from checker.engines.spark.session import _spark_home
+    from checker.engines.spark.java_process import spark_home
 
     (tmp_path / "bin").mkdir()
     (tmp_path / "jars").mkdir()
@@ -285,7 +285,7 @@ def test_spark_is_that_of_the_package(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.delenv("SPARK_HOME", raising=False)
     monkeypatch.chdir(tmp_path / "specs")
     assert find_spark_home._find_spark_home() == str(tmp_path), "what is guarded against"
-    home = _spark_home()
+    home = spark_home()
     assert (home / "bin" / "spark-submit").is_file() and not home.is_relative_to(tmp_path)
 
 

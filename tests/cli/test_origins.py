@@ -9,6 +9,7 @@ import pytest
 
 from checker.cli.main import main
 from checker.language.analysis import Analyst
+from checker.language.typecheck.unasked import FAULTS
 from tests.documents import only_report
 
 Out = pytest.CaptureFixture[str]
@@ -153,7 +154,12 @@ def test_a_page_and_a_trace_have_the_origin(tmp_path: Path) -> None:
     [
         ("n = 2  prove validity", "a process that crashes (`faults crash <= 1`)"),
         ("n = 1  faults crash <= 1  prove validity", "more than one process (`n = 3`)"),
-        ("n = 2  faults crash <= 1  prove validity", ""),
+        ("n = 2  faults crash <= 1  prove validity", "a lost message (`links lossy`)"),
+        (
+            "n = 2  faults crash <= 1, byzantine <= 1  links lossy, duplicating  faults partition"
+            "  prove no_duplication",
+            "",
+        ),
     ],
 )
 def test_a_mild_world_is_named(clause: str, said: str, tmp_path: Path, capsys: Out) -> None:
@@ -162,7 +168,7 @@ def test_a_mild_world_is_named(clause: str, said: str, tmp_path: Path, capsys: O
     assert main(["check", str(written(tmp_path, text)), "--json", str(tmp_path / "r")]) in (0, 4)
     shown = " ".join(capsys.readouterr().out.split())
     found = only_report((tmp_path / "r").read_text("utf-8"))["not_asked"]
-    assert bool(found) == bool(said) and len(found) <= 3
+    assert bool(found) == bool(said) and shown.count(" (`") <= 3
     assert said in shown and ("unasked" in shown) == bool(said)
 
 
@@ -172,6 +178,44 @@ def test_a_second_check_asks_for_the_first(tmp_path: Path, capsys: Out) -> None:
     spec = written(tmp_path, text + mild)
     main(["check", f"{spec}::two"])
     assert "a process that crashes" not in capsys.readouterr().out
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(
+    ("comment", "left"),
+    [
+        ("", ["loss", "partition", "repetition", "lies"]),
+        ("// not asked: lies: a closed network\n", ["loss", "partition", "repetition"]),
+        ("// not asked: lies, loss\n// not asked: partition, repetition\n", []),
+        ("// A relay.\n//\n// Faults:     crash (stop). Links: perfect.\n", []),
+        ("// A relay.\n\n// Faults: later.\n", ["loss", "partition", "repetition", "lies"]),
+    ],
+)
+def test_a_comment_leaves_faults_out(
+    comment: str, left: list[str], tmp_path: Path, capsys: Out
+) -> None:
+    text = comment + HEAD.format(of="ReliableBroadcast", inside="", clause="prove validity")
+    assert main(["check", str(written(tmp_path, text)), "--json", str(tmp_path / "r")]) == 0
+    found = only_report((tmp_path / "r").read_text("utf-8"))["not_asked"]
+    whats = {fault.what: fault.word for fault in FAULTS}
+    assert [whats[each["what"]] for each in found if not each["excluded"]] == left
+    assert len(found) == 4
+    assert ("unasked" in capsys.readouterr().out) == bool(left)
+
+
+def test_a_fault_that_can_t_be_left_out(tmp_path: Path, capsys: Out) -> None:
+    text = "// not asked: lies, losses: why\n"
+    text += HEAD.format(of="ReliableBroadcast", inside="", clause="prove validity")
+    assert main(["check", str(written(tmp_path, text))]) == 2
+    said = capsys.readouterr().err
+    assert "E140" in said and ":1:21" in said and "did you mean `loss`" in said
+
+
+def test_what_a_byzantine_interface_is_about_comes_first(tmp_path: Path) -> None:
+    text = HEAD.format(of="ByzantineReliableBroadcast", inside="", clause="prove validity")
+    main(["check", str(written(tmp_path, text)), "-q", "--json", str(tmp_path / "r")])
+    found = only_report((tmp_path / "r").read_text("utf-8"))["not_asked"]
+    assert found[0]["what"] == "a process that lies"
 
 
 def test_an_audit_names_the_interfaces_of_the_library(tmp_path: Path, capsys: Out) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from checker import resources
 from checker.diagnostics import Span
 from checker.language.mutation import source_text
-from checker.language.mutation.mutants import nodes_of
 from checker.language.syntax import ast
+from checker.language.syntax.walk import nodes_of
 
 NUMBERS = ("0", "1", "2", "7", "64", "1000", "65536", "99999999999999999999")
 MOST = 40_000

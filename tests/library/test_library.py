@@ -38,6 +38,13 @@ NATIVE_ONLY = {
     "broadcast/uniform_all_ack-no_fault": "`half_may_crash` is asked of both",
     "broadcast/uniform_majority_ack-majority_may_crash": "`half_may_crash` is asked of both",
     "byzantine/bracha-four": "`consistent_echo-three` is asked of both",
+    "byzantine/bracha-four.any_sender": "`consistent_echo-three` is asked of both",
+    "byzantine/bracha-four.few_echoes": "`consistent_echo-three` is asked of both",
+    "byzantine/bracha-four.joined_by_nobody": "`consistent_echo-three` is asked of both",
+    "byzantine/bracha-four.few_readies": "`consistent_echo-three` is asked of both",
+    "registers/abd-one_writer_crash.no_majority": "`half_is_enough` is asked of both",
+    "registers/abd-one_writer_crash.all_must_answer": "`half_is_enough` is asked of both",
+    "replication/raft-two_terms.any_candidate": "`one_term` is asked of both",
     "byzantine/bracha-joins_too_soon": "`consistent_echo-three` is asked of both",
     "byzantine/bracha-three": "`consistent_echo-three` is asked of both",
     "byzantine/bracha-too_few_echoes": "`consistent_echo-three` is asked of both",
@@ -241,6 +248,13 @@ COARSE_ONLY = {
     "chance/shared_coin-four": "`two` is asked by fine steps, too",
     "broadcast/lazy_reliable-crash_two": "`crash_one` is asked by fine steps, too",
     "byzantine/bracha-four": "`three` is asked by fine steps, too",
+    "byzantine/bracha-four.any_sender": "`three` is asked by fine steps, too",
+    "byzantine/bracha-four.few_echoes": "`three` is asked by fine steps, too",
+    "byzantine/bracha-four.joined_by_nobody": "`three` is asked by fine steps, too",
+    "byzantine/bracha-four.few_readies": "`three` is asked by fine steps, too",
+    "registers/abd-one_writer_crash.no_majority": "`half_is_enough` is asked by fine steps, too",
+    "registers/abd-one_writer_crash.all_must_answer": "`half_is_enough` is asked so, too",
+    "replication/raft-two_terms.any_candidate": "`one_term` is asked by fine steps, too",
     "byzantine/bracha-joins_too_soon": "`three` is asked by fine steps, too",
     "byzantine/bracha-too_few_echoes": "`three` is asked by fine steps, too",
     "byzantine/bracha-too_few_readies": "`three` is asked by fine steps, too",
@@ -358,7 +372,7 @@ COARSE_ONLY = {
 IN_THE_FULL_RUN = {
     "bookkeeper", "bookkeeper_power", "bracha", "fast_paxos", "flexible_paxos", "kafka_ladder",
     "kafka_partition", "kafka_power", "kafka_transactions", "multi_paxos", "one_communication_step",
-    "one_step_consensus", "raft", "viewstamped_progress",
+    "one_step_consensus", "viewstamped_progress",
 }  # fmt: skip
 """Also the smallest check of these is large: by fine steps or the reference in the full run."""
 

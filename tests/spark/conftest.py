@@ -33,7 +33,7 @@ def no_java_unasked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
         raise AssertionError("this test starts a Java: mark it `cluster`")
 
     if request.node.get_closest_marker("cluster") is None:
-        monkeypatch.setattr(session, "_launch_gateway", launch)
+        monkeypatch.setattr(session, "start", launch)
 
 
 class SharedSession:

@@ -131,6 +131,14 @@ def test_the_wrapper_leaves_one_argument_out_and_keeps_the_rest(
     assert done.stdout == "<-Xmx1g><a b><><*>"
 
 
+def test_no_temporary_file_is_made_where_the_wrapper_can_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert make_wrapper(Path("/bin/true")) is not None
+    assert not list(tmp_path.iterdir())
+
+
 def test_where_nothing_can_be_kept_the_wrapper_is_a_temporary_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

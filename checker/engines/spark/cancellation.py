@@ -9,10 +9,10 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYet
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from checker.engines import budgets
 from checker.polling import poll
 
 if TYPE_CHECKING:
@@ -61,12 +61,10 @@ def run_cancellable(
     try:
         while True:
             poll()
-            poll()
-            try:
-                return done.result(LOOK)
-            except NotYet:
-                if done.done():  # the job's own, or just now
-                    return done.result()
+            if wait([done], LOOK).done:
+                if done.exception() is not None:
+                    budgets.raise_if_interrupted()  # a signal to all processes ends Java, too
+                return done.result()
             watch()
             if patience is not None and time.monotonic() - began > patience:
                 raise TimeoutError(f"no end within {patience:g} s")

@@ -204,6 +204,8 @@ class SparkRun:
                 except _Unkept as unkept:
                     return self.as_cancelled(f"the run can't be saved: {unkept}", "")
                 except Exception as problem:
+                    if budgets.is_interrupted():  # a signal to all processes ends Java, too
+                        return self.as_cancelled(INTERRUPTED, "Spark was ended as well")
                     keep(problem, self.there.log)
                     require_supported(problem)
                     depth = self._committed_depth()

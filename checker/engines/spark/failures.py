@@ -15,6 +15,11 @@ ENDED = "Spark's Java process has ended"
 
 TRACEBACK = "Traceback (most recent call last):"
 
+
+class Exited(Exception):
+    """Java has ended before it could be connected to; why is in the log only."""
+
+
 _CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
 _PYTHON = re.compile(r"^\s*(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b.*)$")
 _JAVA = re.compile(r"^(?:[a-z_]\w*\.)+([A-Z][\w$]*)(?::\s*(.*))?$")
@@ -47,7 +52,7 @@ def failure_of(
     """Returns a diagnostic (E029) for ``problem``, all of which is appended to ``log``; ``why``:
     where the cause is known without it.
     """
-    why = why or _of_start(_text(problem), log) or root_cause(problem)
+    why = why or (_of_start(log) if isinstance(problem, Exited) else None) or root_cause(problem)
     keep(problem, log)
     message = f"{what}: {_short(why)}; Spark's log is {log}"
     return SpecError((Diagnostic("E029", message),))
@@ -110,10 +115,8 @@ def _of_java(text: str) -> str | None:
     return _without_class(causes[-1]) if causes else None
 
 
-def _of_start(text: str, log: Path) -> str | None:
+def _of_start(log: Path) -> str | None:
     """Returns why Java ended before a connection was possible: the reason is in the log only."""
-    if "JAVA_GATEWAY_EXITED" not in text:
-        return None
     try:
         said = log.read_text(encoding="utf-8", errors="replace")
     except OSError:

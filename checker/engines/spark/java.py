@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -148,7 +148,8 @@ def make_wrapper(java: Path) -> Path | None:
     """
     text = WRAPPER.format(java=str(java).replace("'", "'\\''"))
     name = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-    for base in (resources.cache_folder("java"), _temporary()):
+    for folder in (partial(resources.cache_folder, "java"), _temporary):
+        base = folder()
         if base is None:
             continue
         script = base / name / "bin" / "java"

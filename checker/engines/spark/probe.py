@@ -84,12 +84,14 @@ def probe_executors(session: Session, folder: RunFolder | None = None) -> tuple[
         dumps: Any = cloudpickle.dumps
         folder.place.write(token, token.encode())
         place = dumps(folder.place)
-    task = by_value(make_probe(dict(PACKAGES), place, token, TOGETHER))
+    task = by_value(make_probe(dict(PACKAGES), place, token, TOGETHER, arrow=session.connect))
     slots = max(session.slots, 1)
 
     def ask() -> list[Any]:
+        if not session.connect:
+            return session.in_tasks(task, slots)
         numbers = session.spark.range(0, slots, 1, slots)
-        return list(numbers.mapInArrow(task, "seen string").collect())
+        return [row[0] for row in numbers.mapInArrow(task, "seen string").collect()]
 
     began = time.monotonic()
     try:
@@ -100,7 +102,7 @@ def probe_executors(session: Session, folder: RunFolder | None = None) -> tuple[
         raise probe_failure(problem, session) from None
     finally:
         answers = _collect_answers(folder, token)
-    found = [json.loads(row[0]) for row in rows]
+    found = [json.loads(row) for row in rows]
     return tuple(_judge_answer(one, folder, answers) for one in found)
 
 
@@ -124,9 +126,10 @@ def _judge_answer(one: dict[str, Any], folder: RunFolder | None, answers: set[st
 
 
 def make_probe(
-    packages: dict[str, str], place: bytes | None, token: str, least: float
+    packages: dict[str, str], place: bytes | None, token: str, least: float, *, arrow: bool
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Returns the probe: a task that imports nothing of this tool where it runs."""
+    """Returns the probe: a task that imports nothing of this tool where it runs, and yields JSON,
+    in batches of Arrow if ``arrow``."""
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import importlib.metadata
@@ -136,8 +139,6 @@ def make_probe(
         import secrets
         import sys
         import time
-
-        import pyarrow
 
         began = time.monotonic()
         for _ in batches:
@@ -167,7 +168,13 @@ def make_probe(
             "wrong": wrong,
             "answer": answer,
         }
-        yield pyarrow.record_batch([pyarrow.array([json.dumps(seen)])], names=["seen"])
+        said = json.dumps(seen)
+        if not arrow:
+            yield said
+            return
+        import pyarrow
+
+        yield pyarrow.record_batch([pyarrow.array([said])], names=["seen"])
 
     return run
 

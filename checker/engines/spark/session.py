@@ -13,7 +13,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +23,6 @@ from msgspec import Struct
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
 from checker.engines.cluster import Cluster
-from checker.engines.python_children import SAFE_PATH
 from checker.engines.spark import masters
 from checker.engines.spark.cancellation import (
     CLOSING,
@@ -37,6 +35,15 @@ from checker.engines.spark.cancellation import (
 from checker.engines.spark.failures import failure_of
 from checker.engines.spark.heartbeat import SILENCE, SILENCE_KEY
 from checker.engines.spark.java import find_java
+from checker.engines.spark.java_process import (
+    RUNTIME,
+    JavaProcess,
+    environment,
+    python_for,
+    settings,
+    start,
+    surroundings,
+)
 from checker.engines.spark.slots import count_slots, is_dynamic, no_executor
 from checker.records import replace
 from checker.resources import temporary_prefix
@@ -59,26 +66,6 @@ SHORTEST = 0.1
 """The least seconds for any operation."""
 
 PATIENCE_KEY = "spark.bivalence.patience"
-
-RUNTIME = {
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
-    "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
-}
-"""Settings of our jobs in any session: their own number of partitions, and batches by bytes."""
-
-START = {
-    "spark.app.name": "bivalence",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.catalogImplementation": "in-memory",
-    **{f"spark.executorEnv.{name}": value for name, value in SAFE_PATH.items()},
-}
-"""The settings with which our own driver is started."""
-
-QUICK_JAVA = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
-"""The Java of a local master compiles with little optimisation: it only passes data on, and its own
-compiler would take a quarter of the processor time of a run."""
 
 REMEDY = "pip install 'bivalence[spark]'"
 
@@ -173,10 +160,13 @@ def _with_sql(context: SparkContext) -> SparkSession:
 
 @contextlib.contextmanager
 def open_session(
-    cluster: Cluster, log: Path | None = None, seconds: float | None = None
+    cluster: Cluster,
+    log: Path | None = None,
+    seconds: float | None = None,
+    java: JavaProcess | None = None,
 ) -> Iterator[Session]:
     """Opens a session on ``cluster``, which ends with the block; ``seconds``: the time that is left
-    for it.
+    for it; ``java``: one that was started for it (:func:`start_java`).
 
     A session on the same master that is open in this process is used, and left open.  Without
     ``log`` the log is a temporary file, kept only after a failure.  Raises :class:`SpecError` (E020
@@ -190,11 +180,11 @@ def open_session(
     require(cluster)
     silence_warnings()
     started = time.monotonic()
-    with _log_file(log) as path:
+    with _log_file(log if java is None else java.log, temporary=log is None) as path:
         if masters.is_connect(cluster.master):
             opened: AbstractContextManager[Any] = _connect_session(cluster, path)
         else:
-            opened = _classic_session(cluster, path)
+            opened = _classic_session(cluster, path, java)
         with opened as driver:
             patience = _patience(cluster)
             left = patience - (time.monotonic() - started)
@@ -253,31 +243,57 @@ def _seconds(cluster: Cluster, name: str, default: float) -> float:
     return seconds
 
 
-@contextlib.contextmanager
-def _log_file(log: Path | None) -> Iterator[Path]:
-    if log is not None:
-        yield log
-        return
+def _new_log() -> Path:
     handle, name = tempfile.mkstemp(prefix=temporary_prefix("bivalence-spark-"), suffix=".log")
     os.close(handle)
-    path = Path(name)
-    keep = False
+    return Path(name)
+
+
+@contextlib.contextmanager
+def _log_file(log: Path | None, *, temporary: bool) -> Iterator[Path]:
+    path = log or _new_log()
+    keep = not temporary
     try:
         yield path
     except Exception:
-        keep = path.exists() and path.stat().st_size > 0
+        keep = keep or (path.exists() and path.stat().st_size > 0)
         raise
     finally:
         if not keep:
             path.unlink(missing_ok=True)
 
 
+def start_java(cluster: Cluster) -> JavaProcess | None:
+    """Starts the Java of a session on ``cluster`` that is to be opened later; ``None`` where that
+    has a driver elsewhere, or can't be opened."""
+    if masters.is_connect(cluster.master) or "pyspark" in sys.modules:
+        return None
+    log = None
+    try:
+        require_pyspark()
+        log = _new_log()
+        return start(cluster, log)
+    except (SpecError, OSError):  # reported where it is opened
+        if log is not None:
+            log.unlink(missing_ok=True)
+        return None
+
+
+def discard_java(java: JavaProcess) -> None:
+    """Ends a Java where no session has done so."""
+    if java.process.returncode is None:
+        java.kill()
+        java.log.unlink(missing_ok=True)
+
+
 # ---- a driver of our own ----------------------------------------------------------------------
 
 
 @contextlib.contextmanager
-def _classic_session(cluster: Cluster, log: Path) -> Iterator[SparkContext]:
-    """Starts Java here, with the driver in it."""
+def _classic_session(
+    cluster: Cluster, log: Path, java: JavaProcess | None
+) -> Iterator[SparkContext]:
+    """Has the driver in a Java that was started here."""
     from pyspark import SparkContext
 
     there = SparkContext._active_spark_context
@@ -287,83 +303,75 @@ def _classic_session(cluster: Cluster, log: Path) -> Iterator[SparkContext]:
             raise SpecError((Diagnostic("E029", message, hint="stop that session first"),))
         yield there
         return
-    gateway = context = None
+    java = java or start(cluster, log)
+    context: Any = None
     try:
-        with _surroundings(cluster), open(log, "ab") as output:
-            gateway, context = _driver(cluster, output, log)
+        with environment(surroundings(cluster)):
+            context = _driver(cluster, java)
         yield context
-    finally:
-        run_in_thread(lambda: _stop(context, gateway), CLOSING)
-        SparkContext._gateway = SparkContext._jvm = None
-        if gateway is not None and gateway.proc is not None:
-            _end(gateway.proc)
+    except BaseException:
+        _close(context, java, at_once=True)
+        raise
+    else:
+        _close(context, java, at_once=not java.is_archiving)
 
 
-def settings(cluster: Cluster) -> dict[str, str]:
-    """Returns Spark's settings for a driver of our own; those of the user take precedence."""
-    ours = {"spark.master": cluster.master, **START, **RUNTIME}
-    if masters.on_loopback(cluster.master):
-        ours |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    if masters.is_local(cluster.master):
-        ours |= QUICK_JAVA
-    return {**ours, **cluster.conf}
-
-
-def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
-    """Returns the gateway to a new Java, and a context in it."""
+def _driver(cluster: Cluster, java: JavaProcess) -> Any:
+    """Returns a context in ``java``."""
     from pyspark import SparkConf, SparkContext
 
     conf = SparkConf(loadDefaults=False)
-    for name, value in settings(cluster).items():
+    for name, value in settings(cluster, java.folder, java.archive).items():
         conf.set(name, value)
     patience = _patience(cluster)
     late = threading.Event()
-    gateway: Any = None
+
+    def give_up() -> None:
+        late.set()
+        java.process.kill()
+
+    watch = threading.Timer(patience, give_up)
+    watch.daemon = True
     try:
-        gateway = _launch_gateway(conf, output)
-
-        def give_up() -> None:
-            late.set()
-            gateway.proc.kill()
-
-        watch = threading.Timer(patience, give_up)
-        watch.daemon = True
+        gateway = java.gateway()
         watch.start()
-        try:
-            with _own_interrupt(), contextlib.redirect_stderr(None):
-                context: Any = SparkContext(conf=conf, gateway=gateway)
-            context._accumulatorServer.handle_error = _nothing  # Java has ended: that is noticed
-            return gateway, context
-        finally:
-            watch.cancel()
+        with _own_interrupt(), contextlib.redirect_stderr(None):
+            context: Any = SparkContext(conf=conf, gateway=gateway)
+        context._accumulatorServer.handle_error = _nothing  # Java has ended: that is noticed
+        return context
     except Exception as problem:
-        said = failure_of(problem, log, "Spark did not start")  # while Java still answers
-        SparkContext._gateway = SparkContext._jvm = None
-        if gateway is not None and gateway.proc is not None:
-            _end(gateway.proc)
-        raise (_refusal(cluster.master, patience, log) if late.is_set() else said) from None
-    except BaseException:
-        SparkContext._gateway = SparkContext._jvm = None
-        if gateway is not None and gateway.proc is not None:
-            _end(gateway.proc)
-        raise
+        budgets.raise_if_interrupted()  # a signal to all processes ends Java, too
+        said = failure_of(problem, java.log, "Spark did not start")  # while Java still answers
+        raise (_refusal(cluster.master, patience, java.log) if late.is_set() else said) from None
+    finally:
+        watch.cancel()
 
 
-def _launch_gateway(conf: Any, output: Any) -> Any:
-    """Starts a Java and returns its gateway.  An interrupt is deferred until then: a Java without a
-    client when it has started would stay forever.
-    """
-    from pyspark.java_gateway import launch_gateway
+def _close(context: Any, java: JavaProcess, *, at_once: bool) -> None:
+    """Ends the session and its Java; ``at_once``: Java is killed where nothing depends on it."""
+    from pyspark import SparkContext
 
-    launch: Any = launch_gateway
-    with ThreadPoolExecutor(1) as pool:
-        launched = pool.submit(launch, conf, {"stdout": output, "stderr": output})
-        try:
-            return budgets.when_done(launched)
-        except KeyboardInterrupt:
-            with contextlib.suppress(Exception):
-                _end(launched.result().proc)
-            raise
+    kill = at_once and java.ours_alone
+    if not kill:
+        run_in_thread(lambda: _stop(context), CLOSING)
+        java.end()
+    else:
+        java.kill()
+        if context is not None:
+            context._jsc = None  # there is nothing to be stopped in Java
+            run_in_thread(lambda: _stop(context), 0.0)
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+
+
+def _stop(context: Any) -> None:
+    """Stops a context and its connection to Java."""
+    if context is None:
+        return
+    gateway, listener = context._gateway, context._accumulatorServer
+    if context._jsc is not None:
+        context._jsc.stop()
+    gateway.shutdown()
+    listener.shutdown()  # half a second
 
 
 def _nothing(*_: object) -> None:
@@ -383,55 +391,6 @@ def _refusal(master: str, patience: float, log: Path) -> SpecError:
 
 
 @contextlib.contextmanager
-def _surroundings(cluster: Cluster) -> Iterator[None]:
-    """Within the block, sets environment variables that PySpark reads; restores them after it."""
-    wanted = {
-        **SAFE_PATH,
-        "JAVA_HOME": str(find_java().home),
-        "PYSPARK_PYTHON": python_for(cluster),
-        "SPARK_HOME": os.environ.get("SPARK_HOME") or str(_spark_home()),
-    }
-    with _environment(wanted):
-        yield
-
-
-def _spark_home() -> Path:
-    """Returns the folder of the Spark that PySpark brings along.
-
-    PySpark itself would first look for ``bin/spark-submit`` in the folder above the current one,
-    and execute that.
-    """
-    import pyspark
-
-    package = Path(pyspark.__file__).parent
-    homes = package / "spark-distribution", package, package.parent.parent
-    return next((home for home in homes if (home / "bin" / "spark-submit").is_file()), package)
-
-
-def python_for(cluster: Cluster) -> str:
-    """Returns the Python that executors use: the user's setting, or that of this process."""
-    told = os.environ.get("PYSPARK_PYTHON", sys.executable)
-    return cluster.conf.get("spark.pyspark.python", told)
-
-
-@contextlib.contextmanager
-def _environment(wanted: dict[str, str], absent: tuple[str, ...] = ()) -> Iterator[None]:
-    names = [*wanted, *absent]
-    before = {name: os.environ.get(name) for name in names}
-    path = list(sys.path)
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        sys.path[:] = path
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-@contextlib.contextmanager
 def _own_interrupt() -> Iterator[None]:
     """Within the block, keeps our SIGINT handler: PySpark's would use a busy connection."""
     if threading.current_thread() is not threading.main_thread():
@@ -445,33 +404,13 @@ def _own_interrupt() -> Iterator[None]:
             signal.signal(signal.SIGINT, before)
 
 
-def _stop(context: Any, gateway: Any) -> None:
-    if context is not None:
-        context.stop()
-    if gateway is not None:
-        gateway.shutdown()
-
-
-def _end(process: Any) -> None:
-    """Ends Java by closing its input; kills it if that does not suffice."""
-    import subprocess
-
-    with contextlib.suppress(OSError):
-        process.stdin.close()
-    try:
-        process.wait(CLOSING)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
 # ---- a driver elsewhere -----------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def _connect_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
     """Opens a session behind Spark Connect: no Java here."""
-    with _environment({}, ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE")):
+    with environment({}, ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE")):
         try:
             from pyspark.sql.connect.session import SparkSession as Remote
         except ImportError as problem:

@@ -6,11 +6,20 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from msgspec import Struct, field
+
 from checker.diagnostics import SpecError
 from checker.engines.cluster import Cluster
 from checker.engines.native.checkpoint.run_folder import RunFolder
 from checker.engines.spark import probe
-from checker.engines.spark.session import SHORTEST, Session, open_session
+from checker.engines.spark.java_process import JavaProcess
+from checker.engines.spark.session import (
+    SHORTEST,
+    Session,
+    discard_java,
+    open_session,
+    start_java,
+)
 from checker.records import replace
 from checker.results.answer import Limits
 
@@ -41,15 +50,28 @@ def enter_session(
     return None if bounded and seconds_left() <= 0 else session
 
 
-_held: tuple[ExitStack, dict[str, Session]] | None = None
+class _Held(Struct):
+    """Sessions that stay open, by their clusters, and a Java that was started for one of them."""
+
+    stack: ExitStack
+    sessions: dict[str, Session] = field(default_factory=dict)
+    started: dict[str, JavaProcess] = field(default_factory=dict)
+
+
+_held: _Held | None = None
 
 
 @contextmanager
-def holding() -> Iterator[None]:
-    """Within the block, sessions that runs open stay open until it ends."""
+def holding(cluster: Cluster | None = None) -> Iterator[None]:
+    """Within the block, sessions that runs open stay open until it ends; the Java of one on
+    ``cluster`` is started at once."""
     global _held
     with ExitStack() as stack:
-        _held = (stack, {})
+        _held = _Held(stack)
+        java = None if cluster is None else start_java(cluster)
+        if java is not None:
+            stack.callback(discard_java, java)
+            _held.started[str(cluster)] = java
         try:
             yield
         finally:
@@ -63,8 +85,8 @@ def session_for(cluster: Cluster, seconds: float | None) -> Iterator[Session]:
         with open_session(cluster, seconds=seconds) as session:
             yield session
         return
-    stack, known = _held
-    key = str(cluster)
-    if key not in known:
-        known[key] = stack.enter_context(open_session(cluster, seconds=seconds))
-    yield known[key]
+    key, sessions = str(cluster), _held.sessions
+    if key not in sessions:
+        opened = open_session(cluster, seconds=seconds, java=_held.started.pop(key, None))
+        sessions[key] = _held.stack.enter_context(opened)
+    yield sessions[key]

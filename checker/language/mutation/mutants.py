@@ -14,11 +14,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from checker.diagnostics import Span
 from checker.language.mutation.source_text import Edit, Source
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items
-from checker.records import fields, is_record
+from checker.language.syntax.walk import nodes_of
 
 _STABLE = re.compile(r"stable(\s+synced)?")
 """The words of a declaration of what is stable."""
@@ -261,17 +260,6 @@ def _moved(source: Source, handler: ast_items.Handler) -> Iterator[Change]:
 
 
 # ---- the tree -----------------------------------------------------------------------------------
-
-
-def nodes_of(root: object) -> Iterator[object]:
-    """Everything in a tree, from the outside to the inside."""
-    if isinstance(root, tuple):
-        for part in root:
-            yield from nodes_of(part)
-    elif is_record(root) and not isinstance(root, Span):
-        yield root
-        for field in fields(root):
-            yield from nodes_of(getattr(root, field.name))
 
 
 def _blocks(body: ast.Block) -> Iterator[ast.Block]:

@@ -56,7 +56,8 @@ class Source:
         return text
 
     def kept(self) -> list[Edit]:
-        """The edits of every mutant: imports with absolute paths, no scenarios, no numbers."""
+        """The edits of every mutant: imports with absolute paths; no scenarios, no mutants of
+        its author, no numbers."""
         edits = []
         for item in self.spec.items:
             if isinstance(item, ast_items.Import):
@@ -65,6 +66,6 @@ class Source:
             elif isinstance(item, ast_items.Check):
                 for part in item.items:
                     number = isinstance(part, ast_items.Expect) and isinstance(part.value, int)
-                    if number or isinstance(part, ast_clauses.Scenario):
+                    if number or isinstance(part, ast_clauses.Scenario | ast_items.Mutant):
                         edits.append(self.instead(part.span, ""))
         return edits

@@ -226,13 +226,24 @@ class Builder:
             self._build(named),
         )
 
-    def _make_without_handler(self, tree: Any) -> ast_items.WithoutHandler:
-        _, event, at, when = tree.children
+    def _make_head(self, tree: Any) -> ast_items.WithoutHandler | ast_items.HandlerHead:
+        *_, event, at, when = tree.children
         span = self._span(tree)
         label = self._label(span, event, None)
-        return ast_items.WithoutHandler(
-            label, self._build(event), self._build(at), self._build(when), span
-        )
+        made = ast_items.WithoutHandler
+        kind = made if tree.data == "without_handler" else ast_items.HandlerHead
+        return kind(label, self._build(event), self._build(at), self._build(when), span)
+
+    def _make_edit(self, tree: Any) -> ast_items.Edit:
+        what, *new = map(self._build, tree.children)
+        text, span = self._source(what.span), self._span(tree)
+        if new:
+            return ast_items.Replacement(what, new[0], text, self._source(new[0].span), span)
+        return ast_items.WithoutStatement(what, text, span)
+
+    def _make_edits_in(self, tree: Any) -> ast_items.EditsIn:
+        where, *edits = map(self._build, tree.children)
+        return ast_items.EditsIn(where, tuple(edits), self._span(tree))
 
     def _label(self, span: Span, event: Tree[Any], following: Tree[Any] | None) -> str:
         """Returns the event of what stands at ``span``, from ``upon`` on; of a condition all that
@@ -358,7 +369,9 @@ MAKERS: dict[str, Maker] = {
     **dict.fromkeys(("property", "invariant"), Builder._make_property),
     **dict.fromkeys(("state", "shared", "stable", "ghost", "ghost_shared"), Builder._make_state),
     "handler": Builder._make_handler,
-    "without_handler": Builder._make_without_handler,
+    **dict.fromkeys(("without_handler", "handler_head"), Builder._make_head),
+    **dict.fromkeys(("without_statement", "replacement"), Builder._make_edit),
+    "edits_in": Builder._make_edits_in,
     "handler_name": Builder._make_last,
     "either": Builder._make_either,
     "alternative_name": Builder._make_last,

@@ -18,14 +18,14 @@ _PROTOCOL = (
     "const define procedure"
 )
 _CHECK = (
-    "faults links timing detector given clients prove expect allow crash scenario"
+    "faults links timing detector given clients prove expect allow crash scenario mutant"
     " property invariant"
 )
 _INNER = {
     "interface": frozenset("request indication property properties type".split()),
     "object": frozenset("state operation type const define".split()),
     "protocol": frozenset(_PROTOCOL.split()),
-    "variant": frozenset(_PROTOCOL.split()) | {"without"},
+    "variant": frozenset(_PROTOCOL.split()) | {"without", "replace"},
     "check": frozenset(_CHECK.split()),
 }
 """The words that begin an item inside of a top-level item."""

@@ -17,7 +17,8 @@ COMMENT = re.compile(r"//[^\n]*")
 STEP = "HAPPENING"
 """The token of a scenario's step: the rest of a line."""
 CONTAINERS = frozenset(
-    "start interface object protocol variant role role_change block check scenario again".split()
+    "start interface object protocol variant role role_change edits_in block check scenario mutant"
+    " again".split()
 )
 """The rules that have items or statements between braces (``start``: between nothing)."""
 _LISTS = frozenset(("steps", "claims"))

@@ -101,6 +101,8 @@ _DECLARATIONS = frozenset(
         "INIT",
         "TYPE",
         "WITHOUT",
+        "_REPLACE",
+        "_INSIDE",
         "CONST",
         "DEFINE",
         "PROCEDURE",
@@ -120,6 +122,7 @@ _SETTINGS = frozenset(
         "EXPECT",
         "ALLOW",
         "SCENARIO",
+        "_MUTANT",
         "_FOR_ALL",
         "_BOUND",
         "_VIEW",
@@ -188,6 +191,10 @@ _WORDS = {
     "_FOR_ALL": "`for all`",
     "_BOUND": "`bound`",
     "_VIEW": "`view`",
+    "_REPLACE": "`replace`",
+    "_WITH": "`with`",
+    "_INSIDE": "`inside`",
+    "_MUTANT": "`mutant`",
     "_ANY_OF": "`any of`",
     "_AT_MOST": "`at most`",
     "_AT_LEAST": "`at least`",
@@ -204,9 +211,9 @@ _WORDS = {
 _KEYWORDS = (
     "allow always atomic await bound cancel check choose clients condition const define detector "
     "dies disconnected either else enum eventually exists expect faults forall from ghost given "
-    "idempotent implements import indication init interface invariant links may message object "
-    "operation perform procedure property protocol prove receive record recover request require "
-    "requires return returns role scenario send shared skip "
+    "idempotent implements import indication init interface invariant links may message mutant "
+    "object operation perform procedure property protocol prove receive record recover replace "
+    "request require requires return returns role scenario send shared skip "
     "stable start state sync synced timeout timing type union upon uses var view when while yield"
 ).split()
 _EVENT_WORDS = ("on", "when", "def", "fun", "function")

@@ -259,6 +259,46 @@ class WithoutHandler(Struct, frozen=True):
 Without = WithoutName | WithoutChoice | WithoutHandler
 
 
+class WithoutStatement(Struct, frozen=True):
+    """``without statement``; ``text``: the statement as it is written."""
+
+    statement: ast.Stmt
+    text: str
+    span: Span
+
+
+class Replacement(Struct, frozen=True):
+    """``replace old with new``; ``text`` and ``new_text``: the two as they are written."""
+
+    old: ast.Expr
+    new: ast.Expr
+    text: str
+    new_text: str
+    span: Span
+
+
+Edit = WithoutStatement | Replacement
+"""A change of the one statement or expression that is written so."""
+
+
+class HandlerHead(Struct, frozen=True):
+    """``upon …`` without a body; ``label``: as that of a :class:`Handler`."""
+
+    label: str
+    event: Event
+    at: ast.Expr | None
+    when: ast.Expr | None
+    span: Span
+
+
+class EditsIn(Struct, frozen=True):
+    """``inside where { … }``: changes inside of one handler, procedure or definition."""
+
+    where: ast.Name | HandlerHead
+    edits: tuple[Edit, ...]
+    span: Span
+
+
 class RoleChange(Struct, frozen=True):
     """The changes of a variant to a role.  ``size``: its new size, or the size of a new role;
     ``lead``: the role with which it dies from now on."""
@@ -266,11 +306,13 @@ class RoleChange(Struct, frozen=True):
     name: ast.Name
     size: ast.Expr | None
     lead: ast.Name | None
-    items: tuple[RoleItem | Without, ...]
+    items: tuple[RoleItem | Without | Edit | EditsIn, ...]
     span: Span
 
 
-VariantItem = RoleItem | RoleChange | Uses | Message | PropertyDecl | TypeAlias | Without
+VariantItem = (
+    RoleItem | RoleChange | Uses | Message | PropertyDecl | TypeAlias | Without | Edit | EditsIn
+)
 
 
 class Variant(Struct, frozen=True):
@@ -395,6 +437,15 @@ class Allow(Struct, frozen=True):
     span: Span
 
 
+class Mutant(Struct, frozen=True):
+    """``mutant name { … }``: the items of a variant of the check's protocol, and what is
+    expected of it in the world of the check."""
+
+    name: ast.Name
+    items: tuple[VariantItem | Expect | ExpectChance, ...]
+    span: Span
+
+
 CheckItem = (
     Setting
     | Every
@@ -416,6 +467,7 @@ CheckItem = (
     | HandlerBudget
     | Allow
     | Scenario
+    | Mutant
 )
 
 

@@ -47,10 +47,11 @@ class Expectation(Struct, frozen=True):
 
 class Unasked(Struct, frozen=True):
     """``what``: a part of a world that no check of the file asks about; ``clause``: what asks
-    it."""
+    it; ``excluded``: why the file leaves it out, empty where it does not say so."""
 
     what: str
     clause: str
+    excluded: str = ""
 
 
 class Setting(Struct, frozen=True):

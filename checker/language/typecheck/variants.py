@@ -1,7 +1,7 @@
 """Makes protocols of variants: the items of the original with those of the variant in their places.
 
 An item of a variant replaces what the original calls by the same name, or its handler of the same
-event; ``without`` removes; all else is added.
+event; ``without`` removes; all else is added.  Then single statements and expressions are changed.
 """
 
 from __future__ import annotations
@@ -14,24 +14,29 @@ from msgspec import Struct, field
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.syntax.relocate import relocate
+from checker.language.typecheck.edits import Editing, Edits, Lines
 from checker.language.typecheck.scope import Reporter, suggestion
 from checker.records import replace
 
 Find = Callable[[ast.Name], ast_items.Protocol | ast_items.Variant | None]
 """Returns what a name stands for; ``None`` where nothing does, which is reported."""
-_Written = ast_items.Handler | ast_items.WithoutHandler
+_Written = ast_items.Handler | ast_items.WithoutHandler | ast_items.HandlerHead
 
 _WORDS = {"WithoutName": "", "InitChoice": "init choose", "PropertyDecl": "property"}
 """What a kind of item begins with, where that is not the name of its class."""
 
 
 def expand(
-    decl: ast_items.Variant, find: Find, report: Reporter, users: tuple[str, ...] = ()
+    decl: ast_items.Variant,
+    find: Find,
+    report: Reporter,
+    lines_at: Lines,
+    users: tuple[str, ...] = (),
 ) -> tuple[ast_items.Protocol, typed.Variant] | None:
     """Returns the protocol that ``decl`` stands for, and how it differs from its original; ``None``
     where there is none, which is reported.
 
-    ``users``: the variants that are made of this one.
+    ``lines_at``: the text at a place; ``users``: the variants that are made of this one.
     """
     chain = (*users, decl.name.text)
     if decl.of.text in chain:
@@ -41,11 +46,11 @@ def expand(
         return None
     original, base = find(decl.of), None
     if isinstance(original, ast_items.Variant):
-        made = expand(original, find, report, chain)
+        made = expand(original, find, report, lines_at, chain)
         original, base = made or (None, None)
     if original is None:
         return None
-    merging = _Merging(decl.of.text, report)
+    merging = _Merging(decl.of.text, report, lines_at)
     old = (*original.parameters, *original.items)
     items = merging.merge(old, (*decl.parameters, *decl.items), "")
     requires = merging.requires(original, decl)
@@ -80,6 +85,7 @@ class _Merging(Struct):
 
     original: str
     report: Reporter
+    lines_at: Lines
     changes: list[typed.Change] = field(default_factory=list)
     failed: bool = False
 
@@ -90,7 +96,7 @@ class _Merging(Struct):
         places.update({number: [] for number in gone})
         touched: set[int] = set()
         for item in new:
-            if isinstance(item, ast_items.Without):
+            if isinstance(item, ast_items.Without | Edits):
                 continue
             number = self._place(item, old, gone, role)
             if number is None:
@@ -103,7 +109,16 @@ class _Merging(Struct):
             places[number] += self._replaced(old[number], item, role)
         for number in sorted(gone - touched):
             self._change("removes", old[number], role, old[number], None)
-        return [item for number in sorted(places) for item in places[number] if item is not None]
+        made = [item for number in sorted(places) for item in places[number] if item is not None]
+        return self._edited(made, [item for item in new if isinstance(item, Edits)], role)
+
+    def _edited(self, items: list[Any], edits: list[Any], role: str) -> list[Any]:
+        """Returns ``items`` with the changes of single statements and expressions."""
+        where = f"the role `{role}` of `{self.original}`" if role else f"`{self.original}`"
+        editing = Editing(where, _fitting, self._fail, self.lines_at)
+        made = editing.edited(items, edits)
+        self.changes += editing.changes
+        return made
 
     # ---- what is removed ----------------------------------------------------------------------
 
@@ -187,7 +202,7 @@ class _Merging(Struct):
             return item
         if item.size is None:
             return None
-        within = _Merging(self.original, self.report)
+        within = _Merging(self.original, self.report, self.lines_at)
         items = tuple(within.merge((), item.items, item.name.text))
         self.failed = self.failed or within.failed
         return ast_items.Role(item.name, item.size, item.lead, items, item.span)

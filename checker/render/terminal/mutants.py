@@ -31,8 +31,8 @@ def mutation_view(report: Mutation, *, verbose: bool = False) -> RenderableType:
 
 
 def _summary(report: Mutation) -> Text:
-    drawn = f"{report.drawn} of {count(report.known, 'mutant')}"
-    said = drawn if report.drawn < report.known else count(report.known, "mutant")
+    every = count(report.known, "world" if report.worlds else "mutant")
+    said = f"{report.drawn} of {every}" if report.drawn < report.known else every
     fates = [f"{len(found)} {fate.value}" for fate in Fate if (found := report.with_fate(fate))]
     score = "" if report.score is None else f"; score {score_text(report.score)}"
     return Text(f"{report.file}: {said}: {', '.join(fates) or 'none judged'}{score}", style="bold")
@@ -60,7 +60,10 @@ def _kill(kill: Kill) -> str:
 
 
 def _rows(report: Mutation) -> Iterator[tuple[str, str]]:
-    if report.unguarded:
+    if report.worlds:
+        unneeded = ", ".join(report.unneeded)
+        yield "unneeded", unneeded or "nothing: each worse world breaks a check, or is not decided"
+    elif report.unguarded:
         lines = ", ".join(map(str, report.unguarded))
         yield "unguarded", f"{'line' if len(report.unguarded) == 1 else 'lines'} {lines}"
     if report.every_check:

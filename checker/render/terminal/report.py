@@ -43,6 +43,9 @@ NOT_SHIPPED = " (not the library's)"
 LIMITS, PART_OF_A_LOG = "a bound or a view", "a part of the log"
 """What limits the verdicts on a check, and those on a log."""
 
+MOST_NOT_ASKED = 3
+"""The most parts of the world that are named as not asked."""
+
 
 def report_view(report: Report, *, verbose: bool = False) -> RenderableType:
     """Renders the whole report without traces: :func:`headline_view`, then :func:`figures_view`."""
@@ -140,13 +143,16 @@ def _facts(report: Report, verbose: bool) -> RenderableType:
 
 
 def _not_asked(report: Report) -> Iterator[tuple[str, str]]:
-    if report.not_asked:
-        yield "unasked", not_asked_text(report)
+    if said := not_asked_text(report):
+        yield "unasked", said
 
 
 def not_asked_text(report: Report) -> str:
-    """Returns what no check of the file asks, in a line."""
-    return ", ".join(f"{one.what} (`{one.clause}`)" for one in report.not_asked)
+    """Returns what no check of the file asks, in a line; empty where the file says why, or where
+    nothing is left out."""
+    said = [f"{one.what} (`{one.clause}`)" for one in report.not_asked if not one.excluded]
+    more = [f"{len(said) - MOST_NOT_ASKED} more"] if len(said) > MOST_NOT_ASKED else []
+    return ", ".join([*said[:MOST_NOT_ASKED], *more])
 
 
 def _extent(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
