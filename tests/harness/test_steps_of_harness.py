@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -135,6 +135,36 @@ def test_nobody_is_killed_before_its_copies_are_held(
     _, outcome = played(acts, tmp_path, sent="a\n")
     assert "p1 has not sent M(b) to p2" in outcome.another_way
     assert killed == ["p1"], "the second copy never came"
+
+
+def test_a_connection_that_comes_at_the_very_end_says_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    hooks, ended = cast("Hooks", Texts(True)), list[str]()
+    one = Try([], ["p1", "p2"], [], hooks, tmp_path, 0.05, True)
+
+    def begun(
+        loop: asyncio.AbstractEventLoop, body: Coroutine[Any, Any, Any], **more: Any
+    ) -> asyncio.Task[Any]:
+        task = asyncio.Task(body, loop=loop, **more)
+        if body.__qualname__.startswith(("Connection.", "Links.")) and ended == ["now"]:
+            ended.append(body.__qualname__)
+            task.cancel()  # before it begins
+        return task
+
+    async def scene() -> None:
+        await one.links.start()
+        asyncio.get_running_loop().set_task_factory(begun)
+        ended.append("now")
+        _, writer = await asyncio.open_connection("127.0.0.1", one.links.ports["p1"]["p2"])
+        while len(ended) < 2:
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0.001)
+        writer.close()
+        one.links.stop()
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+    assert caplog.text == ""
 
 
 def test_steps_of_the_system_are_never_said_to_be_forced() -> None:
