@@ -71,7 +71,7 @@ class Hooks:
         until = time.monotonic() + LIMIT
         while b"\n" not in self._read:
             if not select.select([self._answers], [], [], max(0.0, until - time.monotonic()))[0]:
-                raise CannotRun("E136", f"{self._place(name)} takes longer than {LIMIT:.0f} s")
+                raise CannotRun("E136", f"{self._place(name)} takes longer than {LIMIT:g} s")
             data = os.read(self._answers, 1 << 16)
             if not data:
                 raise ValueError

@@ -109,6 +109,7 @@ class Connection:
         self._to_acceptor: asyncio.StreamWriter | None = None
         self.forward = Stream(links, dialer, acceptor, self)
         self.backward = Stream(links, acceptor, dialer, self)
+        self.serving: asyncio.Task[None] | None = None
         self._reading: asyncio.Task[None] | None = None
 
     async def towards(self, node: str) -> asyncio.StreamWriter:
@@ -192,11 +193,11 @@ class Links:
                 await self._proxy(dialer, acceptor)
 
     async def _proxy(self, dialer: str, acceptor: str) -> None:
-        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # no coroutine: asyncio prints a traceback for one that is cancelled before it begins
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             connection = Connection(self, dialer, acceptor, writer)
             self.connections.append(connection)
-            with contextlib.suppress(asyncio.CancelledError):
-                await connection.serve(reader)
+            connection.serving = asyncio.create_task(connection.serve(reader))
 
         listener = socket.create_server(("127.0.0.1", 0))
         self.ports[dialer][acceptor] = listener.getsockname()[1]
