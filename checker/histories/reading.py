@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct, field
@@ -30,7 +31,7 @@ from checker.logs.content import Unreadable, beginning, read, require_objects
 from checker.logs.entries import Entries, Matched, is_otlp, stem_of
 from checker.logs.mapping import NO_MAPPING, UNITS, LogMapping
 from checker.logs.objects import Cut, decoded, lines, texts
-from checker.logs.paths import ABSENT, Entry, Path, path_of
+from checker.logs.paths import ABSENT, Entry, Path, path_of, used_names
 from checker.polling import poll
 
 EDN, PRINTED, JSON, TEXT = "EDN", "Jepsen's printed log", "NDJSON", "text"
@@ -48,6 +49,12 @@ ENDED = "crash"
 """The kind of row after which a process's outstanding operations never return."""
 ENDING = (ENDED, "start", "recover")
 """The kinds of lines of the recorder that are such a row."""
+
+
+FIELDS = ("process", "type", "f", "key", "value", "call_time", "result", "return_time", "host")
+"""The fields of a row of JSON."""
+BESIDE = ("index", "time", "error", "ts", "pos")
+"""What a row may have beside them, and no verdict depends on."""
 
 
 def _paths(*texts: str) -> tuple[Path, ...]:
@@ -85,7 +92,8 @@ class History(Struct):
 
     ``mapping``: where fields are that have other names; ``skipped``: the number of lines that are
     no rows of clients; ``warnings``: a file that ends within a row, and lines that are no rows.
-    ``hosts``: those whose clocks order the rows, or none.
+    ``hosts``: those whose clocks order the rows, or none.  ``known``: the fields of a row of JSON
+    that are read, may be ignored, or have been told of.
     """
 
     file: str
@@ -95,6 +103,18 @@ class History(Struct):
     warnings: tuple[Diagnostic, ...] = ()
     mapping: LogMapping = NO_MAPPING
     hosts: list[Any] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+
+    def tell_unknown(self, row: Mapping[str, Any], line: int) -> None:
+        """Adds a warning (E084) for each field of a row that is not read, once."""
+        for name in sorted(row.keys() - self.known):
+            self.known.add(name)
+            near = get_close_matches(name, FIELDS, 1)
+            hint = f"did you mean `{near[0]}`? " if near else ""
+            hint += "list it in `ignored` of the mapping if it is irrelevant"
+            place, message = at_line(self.file, line), f"unknown field `{name}`"
+            told = Diagnostic("E084", message, place, hint=hint, severity="warning")
+            self.warnings = (*self.warnings, told)
 
     @property
     def entries(self) -> Entries:
@@ -114,7 +134,9 @@ def read_history(file: str, mapping: LogMapping = NO_MAPPING) -> History:
             require_objects(content)
         data = bytes(content[beginning(content) :])
         kind = TEXT if mapping.lines is not None else _format_of(data)
-        found = History(file, kind, mapping=mapping)
+        found = History(file, kind, mapping=mapping, known={*FIELDS} - {*mapping.columns})
+        found.known |= {*BESIDE, *mapping.ignored}
+        found.known |= {name for paths in mapping.columns.values() for name in used_names(paths)}
         rows = {EDN: _edn, PRINTED: _printed, JSON: _json, TEXT: _text}[kind](found, data)
         del content, data  # a history may be large: each reader has it once
         _collect(found, rows)
@@ -202,8 +224,7 @@ def _of_entry(history: History, entry: Entry, of: LogMapping | None = None) -> I
     """Yields the rows that a row of the file is: an operation with times is two."""
     line = entry.line
     mapping = history.mapping if of is None else of
-    names = ("process", "type", "f", "key", "value", "call_time", "result", "return_time", "host")
-    found = {name: mapping.of(name, entry) for name in names}
+    found = {name: mapping.of(name, entry) for name in FIELDS}
     process, kind, f, key, value, began, result, ended, host = (
         MISSING if each is ABSENT else each for each in found.values()
     )
@@ -309,6 +330,7 @@ def _of_json(
         raise
     of = history.mapping
     if "type" in found and "process" in found and _is_plain(history, found):
+        history.tell_unknown(found, number)
         yield _plain(history, found, number)
         return
     if is_otlp(found):
@@ -320,6 +342,8 @@ def _of_json(
             if row is not None:
                 yield row
             continue
+        if of.rows is None and not is_otlp(found):
+            history.tell_unknown(entry.row, entry.line)
         if of.of("process", entry) is ABSENT and of.of("call_time", entry) is ABSENT:
             raise Unreadable("this row has no `process`", entry.line)
         yield from _of_entry(history, entry, of)

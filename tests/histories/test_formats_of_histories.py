@@ -16,7 +16,9 @@ from checker.histories.pairing import operations_of
 from checker.histories.reading import read_history
 from checker.histories.rows import frozen
 from checker.logs.content import Unreadable
+from checker.logs.mapping import NO_MAPPING
 from checker.logs.objects import Cut
+from checker.logs.read_mapping import read_mapping
 from checker.record import Recorder
 
 ROWS = [
@@ -234,3 +236,24 @@ def test_the_fast_reader_goes_on_slowly_where_it_must(monkeypatch: pytest.Monkey
         if fast is not None:
             assert all_forms(fast) == all_forms(edn_reader.forms(text)), text
     assert started > 300
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ("", ["vlaue"]),
+        ('ignored = ["vlaue"]\n', []),
+        ('[columns]\nvalue = "vlaue"\n', []),
+        ('[columns]\nprocess = "vlaue"\n', ["process"]),
+    ],
+)
+def test_a_field_that_is_not_read_is_told_once(names: str, told: list[str], tmp_path: Path) -> None:
+    rows = [{"process": 0, "type": t, "f": "read", "vlaue": 1, "time": 3} for t in ("invoke", "ok")]
+    (tmp_path / "log.ndjson").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    (tmp_path / "names.toml").write_text(names, encoding="utf-8")
+    mapping = read_mapping(str(tmp_path / "names.toml")) if names else NO_MAPPING
+    warnings = read_history(str(tmp_path / "log.ndjson"), mapping).warnings
+    assert [(w.code, w.severity, w.message) for w in warnings] == [
+        ("E084", "warning", f"unknown field `{name}`") for name in told
+    ]
+    assert all(w.span is not None and w.span.line == 1 for w in warnings)
