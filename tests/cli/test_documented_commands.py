@@ -25,7 +25,15 @@ BUDGET = {
 }
 """What keeps a command short: the last value of an option counts."""
 ELSEWHERE = (
-    *("spark://", "big.bcast", "other.json", "p1.ndjson p2.ndjson", "SPEC::CHECK", ".edn"),
+    *(
+        "spark://",
+        "big.bcast",
+        "other.json",
+        "p1.ndjson p2.ndjson",
+        "export run.json",
+        "SPEC::CHECK",
+        ".edn",
+    ),
     "times.ndjson",
 )
 """What a command names that is not in a checkout: of such a command only the words are checked."""

@@ -69,7 +69,9 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "show": (("{spec}",), ("{spec}::violated", "--system")),
     "fmt": (("--check", "{spec}"), ("--check", "{wrong}")),
     "conform": (("{spec}::violated", "{log}", "--json", "{out}.json", "--html", "{out}.html"),),
-    "monitor": (("{spec}::violated", "{log}", "--once", "--json", "{out}.json"),),
+    "monitor": (
+        ("{spec}::violated", "{log}", "--mapping", "{names}", "--once", "--json", "{out}.jsonl"),
+    ),
     "audit": (("{events}", "--as", "BestEffortBroadcast", "--json", "{out}.json"),),
     "judge": (("{history}", "--as", "Register", "--json", "{out}.json"),),
     "view": (("{trace}",), ("{trace}", "--steps", "--source"), ("{trace}", "--html", "{out}.html")),
@@ -105,7 +107,7 @@ def names(
     texts = {
         "spec": (SPEC, ".bcast"), "wrong": (WRONG, "w.bcast"), "bad": (BAD, "b.bcast"),
         "log": (LOG, ".ndjson"), "events": (EVENTS, "e.ndjson"),
-        "history": (HISTORY, "h.edn"),
+        "history": (HISTORY, "h.edn"), "names": ('logged = ["handler"]\n', "n.toml"),
     }  # fmt: skip
     monkeypatch.chdir(tmp_path)
     found = {"out": f"./{stem}.out", "trace": f"./{stem}.trace", "automata": f"./{stem}.d"}

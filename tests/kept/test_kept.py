@@ -341,6 +341,7 @@ MAKERS = {
 ONLY_DECLARE = {
     "checker.cli.commands",
     "checker.cli.daemon_server",
+    "checker.engines.spark.class_archive",
     "checker.language.load",
     "checker.model.memo",
     "checker.mutate.mutant_tasks",
