@@ -1,7 +1,7 @@
 """Plans of properties of a log with transactions, for consumers that read committed records.
 
 Polls of uncommitted records, by the column ``uncommitted``, are not asked about.
-A record without a transaction counts as a transaction of its own, committed when it is appended.
+A record outside transactions is a transaction by itself, committed when it is appended.
 """
 
 from __future__ import annotations

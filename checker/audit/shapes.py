@@ -12,7 +12,7 @@ from checker.language.typecheck.types import PROC
 from checker.records import fields, is_record
 
 _ENTRY = (("msg",), ("sender", "msg"))
-"""What is requested or delivered, as a whole; the shape says which parts a formula reads."""
+"""The whole record that is requested or delivered; the shape says which parts a formula reads."""
 
 _HISTORIES = typed.History | typed.HistoryOrder | typed.Repeated
 

@@ -22,8 +22,7 @@ from checker.cli.errors import UNKNOWN
 from checker.cli.mapping_option import MAPPING
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.parallel import JOBS
-from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
-from checker.extensions.tables import AUTO, DEFAULT, DEFINITION
+from checker.cli.settings import FINE_STEPS, LOG_ENGINE, MAX_STATES, MEMORY, SET, TIMEOUT
 from checker.formats.kinds import CONFORMANCES_KIND
 from checker.records import replace
 
@@ -50,16 +49,8 @@ REPLAYED_OF_EACH = 200
 @click.argument("logs", metavar="LOG…", nargs=-1, required=True)
 @SET
 @MAPPING
-@click.option(
-    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
-)
-@click.option(
-    "--engine",
-    type=click.Choice([AUTO, DEFAULT, DEFINITION]),
-    default=AUTO,
-    show_default=True,
-    help="Engine: native code or the reference interpreter.",
-)
+@FINE_STEPS
+@LOG_ENGINE
 @click.option(
     "--replay",
     type=click.IntRange(min=0),

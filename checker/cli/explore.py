@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
-from checker.cli.settings import SET
+from checker.cli.settings import FINE_STEPS, SET
 from checker.polling import waiting
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     help="Start from STEP of a recorded run, or from its end, instead of FILE::CHECK.",
 )
 @SET
-@click.option(
-    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
-)
+@FINE_STEPS
 @click.option(
     "--scenario", metavar="NAME|FILE", help="Start after a scenario of the check, or a saved one."
 )

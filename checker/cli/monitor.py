@@ -10,17 +10,16 @@ import click
 from checker.cli import console, last_words
 from checker.cli.mapping_option import MAPPING
 from checker.cli.option_groups import Grouped, quiet_option
-from checker.cli.settings import MEMORY, SET, TIMEOUT
-from checker.extensions.tables import AUTO, DEFAULT, DEFINITION
+from checker.cli.settings import FINE_STEPS, LOG_ENGINE, MEMORY, SET, TIMEOUT
 
 if TYPE_CHECKING:
     from checker.conform.following import Following
     from checker.results.monitoring import Noticed, Summary
 
 SAVED = 1.0
-"""Seconds between two times that the state is written."""
+"""How often the state is written, in seconds."""
 PAUSE = 0.1
-"""Seconds between two looks at files."""
+"""How often files are looked at, in seconds."""
 
 
 @click.command(cls=Grouped)
@@ -28,16 +27,8 @@ PAUSE = 0.1
 @click.argument("logs", metavar="[LOG]…", nargs=-1)
 @SET
 @MAPPING
-@click.option(
-    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
-)
-@click.option(
-    "--engine",
-    type=click.Choice([AUTO, DEFAULT, DEFINITION]),
-    default=AUTO,
-    show_default=True,
-    help="Engine: native code or the reference interpreter.",
-)
+@FINE_STEPS
+@LOG_ENGINE
 @click.option(
     "--listen",
     type=click.IntRange(0, 65535),
@@ -122,7 +113,7 @@ def _asked(name: str, given: dict[str, Any]) -> Any:
 
 
 def _open(following: Following, logs: tuple[str, ...], given: dict[str, Any]) -> None:
-    """Opens what is to be followed; standard input, if nothing else is."""
+    """Opens the files and the port; without either, standard input."""
     for log in dict.fromkeys(logs or (() if given["listen"] is not None else ("-",))):
         following.follow(log, once=given["once"])
     if given["listen"] is not None:
@@ -130,7 +121,7 @@ def _open(following: Following, logs: tuple[str, ...], given: dict[str, Any]) ->
 
 
 def _follow(following: Following) -> None:
-    """Follows until nothing is left to be read; the state is written from time to time."""
+    """Follows until nothing is left to read, and writes the state from time to time."""
     saved = time.monotonic()
     while following.step(PAUSE):
         if time.monotonic() - saved > SAVED:
@@ -156,7 +147,7 @@ def _conclude(following: Following, shown: _Shown, stopped: str | None) -> int:
 
 
 def _last(json_out: str | None, known: list[Any], now: Summary | None, why: str) -> int:
-    """Shows what was known of a monitor that was killed."""
+    """Shows the last summary of a monitor that was killed."""
     from checker.records import replace
 
     if now is None:
@@ -168,7 +159,7 @@ def _last(json_out: str | None, known: list[Any], now: Summary | None, why: str)
 
 
 class _Shown:
-    """Shows what is noticed, in words and as lines of JSON."""
+    """Prints what the monitor notices, and writes it as lines of JSON."""
 
     def __init__(self, json_out: str | None) -> None:
         self.json_out = json_out

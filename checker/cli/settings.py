@@ -11,7 +11,7 @@ import click
 
 from checker.cli.cluster_options import cluster_of, cluster_options
 from checker.cli.extension_names import ExtensionName
-from checker.extensions.tables import AUTO, ENGINES
+from checker.extensions.tables import AUTO, DEFAULT, DEFINITION, ENGINES
 
 if TYPE_CHECKING:
     from checker.language.load import Spec
@@ -75,6 +75,17 @@ MAX_STATES = click.option(
     metavar="N",
     help="Stop after finding N states.",
 )
+FINE_STEPS = click.option(
+    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
+)
+LOG_ENGINE = click.option(
+    "--engine",
+    type=click.Choice([AUTO, DEFAULT, DEFINITION]),
+    default=AUTO,
+    show_default=True,
+    help="Engine: native code or the reference interpreter.",
+)
+"""The engines that search for a run with the lines of a log."""
 MEMORY = click.option(
     "--memory",
     type=size,
@@ -118,9 +129,7 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="K",
             help="Number of threads (default: all cores).",
         ),
-        click.option(
-            "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
-        ),
+        FINE_STEPS,
         MAX_STATES,
         click.option(
             "--max-depth",

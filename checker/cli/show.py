@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
-from checker.cli.settings import SET, TIMEOUT
+from checker.cli.settings import FINE_STEPS, SET, TIMEOUT
 
 if TYPE_CHECKING:
     from checker.engines.options import Options
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 @click.option("--system", is_flag=True, help="Print the finite transition system.")
 @click.option("--automaton", is_flag=True, help="Print the threshold automaton for all sizes.")
 @click.option("--svg", metavar="FILE", help="Draw the threshold automaton.")
-@click.option(
-    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
-)
+@FINE_STEPS
 @TIMEOUT
 def show(
     names: tuple[str, ...],

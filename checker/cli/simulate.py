@@ -18,7 +18,7 @@ from checker.cli.document_options import (
 )
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import VERBOSE, Display, Files, run_and_report
-from checker.cli.settings import LAYOUT, SET, selection, size
+from checker.cli.settings import FINE_STEPS, LAYOUT, SET, selection, size
 from checker.extensions.tables import AUTO, DEFAULT, DEFINITION, ON_CLUSTER
 from checker.records import replace
 
@@ -97,9 +97,7 @@ DEFAULT_WALKS = 10_000
     "Time limit for minimising a violating walk and finding counterfactuals.",
     "Show the run as found, without minimising and explaining it.",
 )
-@click.option(
-    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
-)
+@FINE_STEPS
 @JSON_OUT
 @trace_option("a violation's")
 @ITF_OUT

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
-from checker.cli.settings import SET, TIMEOUT
+from checker.cli.settings import FINE_STEPS, SET, TIMEOUT
 
 if TYPE_CHECKING:
     from checker.conform.covering_runs import CoveringSet
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out", metavar="FOLDER", required=True, help="Folder for a trace (JSON, ITF) of each run."
 )
-@click.option(
-    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
-)
+@FINE_STEPS
 @click.option(
     "--max-states", type=click.IntRange(min=1), default=5000, show_default=True, metavar="N",
     help="Explore at most N states; the rest is not covered.",

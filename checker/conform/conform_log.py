@@ -282,9 +282,12 @@ class _Conforming:
                 observation = self.observation()
 
     def _decide(self, observation: Observation) -> None:
-        """Scores the log, if that is asked for, and searches: a few nodes with the interpreter; as
-        many as there are lines, which is enough where each step explains the next one, with the
-        engine that is asked for; then each log against its local system; then without end."""
+        """Scores the log, if that is asked for, and searches.
+
+        The interpreter searches a few nodes.  The engine that is asked for searches as many as
+        there are lines, which suffices if each step explains the next line.  Then each process is
+        judged alone, and if none is red, the search goes on to its end.
+        """
         if self.asked.windows:
             self.windows, small = score(observation)
             self._fit(small)
@@ -298,7 +301,8 @@ class _Conforming:
         self.red, small = first_red(observation)
         self._fit(None if self.red else small)
         if self.red is None:
-            self._searched(observation, steps)
+            assert self.search is not None
+            self.search.run()  # from where it stopped
         else:
             goal = self.red.number, self.red.window.at
             self._searched(observation, steps, FEW + PER_LINE * observation.lines, goal)

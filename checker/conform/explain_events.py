@@ -40,7 +40,7 @@ _INNER = re.compile(r"^upon |\.")
 BY_MESSAGE = (MarkKind.SEND, MarkKind.RECEIVE)
 
 MOST_KEPT = 50_000
-"""The largest number of patterns of which it is kept which events they describe."""
+"""The largest number of patterns whose events are remembered."""
 
 
 class Observation(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""A monitor with what it reads, and the file that it continues from."""
+"""A monitor, its sources, and the file from which it continues."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KIND, FORMAT = "bivalence monitor state", 1
 
 
 class Following:
-    """Reads lines from files, standard input and connections, and gives them to a monitor.
+    """Reads lines from files, standard input and connections, and passes them to a monitor.
 
     ``state``: the file that it continues from, if there is one.  Raises :class:`SpecError`: what
     :class:`Monitor` does, and E110 where the file is not one of this check, mapping and options.
@@ -100,7 +100,7 @@ class Following:
         return True
 
     def _read(self, seconds: float) -> bool:
-        """Reads once of each source that has something; returns whether there was something."""
+        """Reads once from each source that has data; returns whether any had."""
         found = False
         for source in ready(self._sources, seconds):
             if isinstance(source, Listener):
@@ -163,7 +163,7 @@ class Following:
     # ---- the end, and the state -----------------------------------------------------------
 
     def end(self, stopped: str | None) -> Summary:
-        """Returns what was noticed, once nothing more is to be read."""
+        """Returns the summary, once nothing is left to read."""
         return self.monitor.end(stopped)
 
     def summary(self, stopped: str | None = None) -> Summary:

@@ -36,7 +36,7 @@ MOST_PER_LINE = 20
 
 
 class LostTrack(Exception):
-    """The search would need what was forgotten, or takes too long; the message says which."""
+    """The search needs nodes that were forgotten, or takes too long; the message says which."""
 
 
 class _Entry(Struct, Generic[S], eq=False):
@@ -194,7 +194,7 @@ class FollowingSearch(Generic[S]):
             self._seen.discard(self._order.pop())
 
     def reopen(self) -> None:
-        """Lets a process go on whose log was ended: what was dead for lack of lines is not."""
+        """Reopens a log that had ended: ways that led nowhere for lack of lines may lead on now."""
         self._order = deque((entry.state, entry.cursors) for entry in self._way)
         self._seen = set(self._order)
         for number, entry in enumerate(self._way):
@@ -202,7 +202,7 @@ class FollowingSearch(Generic[S]):
         self._starts = self.steps.starts()[::-1] if self._is_whole else []
 
     def _trim(self) -> None:
-        """Forgets what is more than ``most`` nodes back, and their lines."""
+        """Forgets all but the last ``most`` nodes of the way, and the lines before them."""
         while len(self._way) > self.most:
             self._way.popleft()
             self._is_whole, self._starts = False, []

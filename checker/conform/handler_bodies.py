@@ -1,5 +1,5 @@
-"""What handlers do: the events of each in the order of its statements, and what it reads and
-writes."""
+"""The bodies of handlers: the events that each causes, in the order of its statements, and the
+variables that it reads and writes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class HandlerBody(Struct, frozen=True):
     writes: frozenset[str]
 
     def has(self, kind: Logged) -> bool:
-        """Returns whether it has an event of a kind."""
+        """Returns whether it causes an event of this kind."""
         return bool(self.places(kind))
 
     def places(self, kind: Logged) -> tuple[int, ...]:
-        """Returns where it has events of a kind."""
+        """Returns the positions of its events of this kind."""
         if kind.name:
             return self.events.get(kind, ())
         return tuple(p for each, at in self.events.items() if each.kind is kind.kind for p in at)

@@ -3,7 +3,7 @@ variables after it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -49,7 +49,7 @@ MARKS: Mapping[str, MarkKind] = {
 """The kinds of lines that say that an event has happened, and of which kind its mark is."""
 
 MOST_KEPT = 50_000
-"""The largest number of lines of which it is kept what they say."""
+"""The largest number of lines whose meaning is remembered."""
 
 MESSAGES = (MarkKind.SEND, MarkKind.RECEIVE)
 
@@ -86,7 +86,7 @@ class Gap(Struct, frozen=True):
 
 
 class NotYet(Struct, frozen=True):
-    """The place behind the last line of a log that is being written."""
+    """The end of a log that is still being written: more lines may follow."""
 
 
 NOT_YET = NotYet()
@@ -176,7 +176,7 @@ class Resolver:
         )
 
     def unknown_process(self, row: Row) -> SpecError:
-        """Returns the error that the process of ``row`` is none of the system."""
+        """Returns the error for a row whose process the system does not have."""
         return self._wrong(row, _nearest("process", row.process, list(self._processes)))
 
     def _items(self, rows: list[Row]) -> Iterator[Item]:
@@ -236,8 +236,8 @@ class Resolver:
             info = self.system.marks[mark]
             assert isinstance(info.types[2], t.VariantT)
             known |= dict.fromkeys(message_names(info.types[2]))
-            own, others = field_names(info.types[2], name), field_names(info.types[2])
-            fields = self._applicable("fields", row, own, others)
+            own = field_names(info.types[2], name) if self._mapped_parts["fields"] else set()
+            fields = self._applicable("fields", row, own)
             for pattern in messages(info.types[2], name, fields, self._rename):
                 found += self._sent(row, mark, info, pattern)
         if not found:
@@ -283,9 +283,7 @@ class Resolver:
     def _called(self, row: Row, mark: int) -> EventPattern:
         info = self.system.marks[mark]
         types, names = info.types[1:], [author_of(name) for name in info.names[1:]]
-        marks = self._of_kind.get(info.kind, [])
-        others = {author_of(each) for other in marks for each in self.system.marks[other].names[1:]}
-        given = self._applicable("arguments", row, names, others)
+        given = self._applicable("arguments", row, names)
         if row.kind in ("broadcast", "deliver") and given is None:
             given = _shorthand(row, types)
         if given is None:
@@ -339,17 +337,27 @@ class Resolver:
                 return number, keys
         raise NoValue(f"{process} has no variable `{name}`")
 
-    def _applicable(
-        self, column: str, row: Row, own: Collection[str], others: Collection[str]
-    ) -> Any:
-        """Returns what a line says in ``column``, without the parts that the mapping has for other
-        events only: those that are not in ``own``, but in ``others``."""
+    @cached_property
+    def _mapped_parts(self) -> Mapping[str, set[str]]:
+        """The fields and arguments that the mapping names and some event has."""
+        marks = [self.system.marks[mark] for marks in self._of_kind.values() for mark in marks]
+        known = {
+            "fields": {
+                name for info in marks for type_ in info.types for name in field_names(type_)
+            },
+            "arguments": {author_of(name) for info in marks for name in info.names[1:]},
+        }
+        columns = [name.split(".") for name in self.mapping.columns]
+        mapped = {whole: {n[1] for n in columns if n[0] == whole and n[1:]} for whole in known}
+        return {whole: mapped[whole] & known[whole] for whole in known}
+
+    def _applicable(self, column: str, row: Row, own: Iterable[str]) -> Any:
+        """Returns what a line says in ``column``.  A part that the mapping names is left out if the
+        event lacks it (its ``own`` parts) and another one has it."""
         given = row.data.get(column)
-        if not isinstance(given, Mapping):
+        elsewhere = self._mapped_parts[column].difference(own)
+        if not elsewhere or not isinstance(given, Mapping):
             return given
-        parts = (name.split(".") for name in self.mapping.columns)
-        elsewhere = {names[1] for names in parts if names[0] == column and len(names) > 1}
-        elsewhere &= {*others} - {*own}
         return {name: value for name, value in given.items() if name not in elsewhere}
 
     def _self(self, row: Row) -> Pattern:
@@ -368,8 +376,11 @@ class Resolver:
 
 
 class Items:
-    """What the rows of one process are, one after the other; ``ended``: whether the last one says
-    that there are no more; ``before``: its kind; ``grouped``: its rows by steps."""
+    """Turns the rows of one process into items of its log.
+
+    ``ended``: whether the last row says that no more follow; ``before``: its kind; ``grouped``: the
+    rows by steps.
+    """
 
     def __init__(self, resolver: Resolver) -> None:
         from checker.conform.step_groups import GroupedRows
@@ -378,7 +389,7 @@ class Items:
         self.grouped = GroupedRows(resolver.groups) if resolver.groups.groups else None
 
     def of(self, row: Row) -> Iterator[Item]:
-        """Yields the items that are known once the next row is there; raises :class:`SpecError`
+        """Yields the items that are complete with the next row; raises :class:`SpecError`
         (E074, E112)."""
         for each in (row,) if self.grouped is None else self.grouped.of(row):
             yield from self._of(each)

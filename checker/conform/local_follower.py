@@ -90,7 +90,7 @@ class LocalFollower:
         self.stream.drop_before(max(self.stream.base, self.stream.end - 1))
 
     def _found_again(self) -> bool:
-        """Looks for a line that begins a step, behind one that says what the variables are."""
+        """Looks for a line that begins a step, after one that gives the values of all variables."""
         last: Line | None = None
         for at in range(self.stream.base, self.stream.end):
             item = self.stream[at]
@@ -112,7 +112,7 @@ class LocalFollower:
         return True
 
     def _is_enough(self, line: Line) -> bool:
-        """Returns whether ``line`` says all variables that a line can say."""
+        """Returns whether ``line`` gives the values of all variables that a line can give."""
         system, local = self.log.system, self.log.local
         kinds = (VariableKind.LOCAL, VariableKind.SHARED)
         return all(
@@ -131,11 +131,11 @@ class LocalFollower:
 
     @property
     def outgrown(self) -> RunFault | None:
-        """An error of a step that needs more room than was guessed, if there was one."""
+        """The error of a step that exceeded a guessed capacity, if there was one."""
         return self.log.steps.outgrown
 
     def window(self) -> Window:
-        """Returns the window at which no step goes on."""
+        """Returns the window that no step explains."""
         at = max(self.pending)
         line = next(i for i in self.stream[at:] if isinstance(i, Line))
         return Window(at, line, tuple(self.pending[at].values()))

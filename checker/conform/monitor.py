@@ -63,11 +63,11 @@ from checker.results.monitoring import Lost, Noticed, Overdue, Resumed, Summary,
 from checker.results.verdict import Word
 
 LAG = 5.0
-"""Seconds after which a message is overdue that is received and not said to be sent."""
+"""The time, in seconds, after which a received message that no line has sent is overdue."""
 MOST_HELD = 10_000
-"""The largest number of lines that wait for messages to be sent."""
+"""The largest number of lines held until the messages that they receive are sent."""
 REMEMBERED = 1_000
-"""Of each process, so many of its last lines are compared when they come again."""
+"""How many of the last lines of each process are kept, to compare them if they are sent again."""
 FEW = 200
 """The number of nodes that the interpreter searches before native code is compiled."""
 MOST_ENLARGED = 12
@@ -79,7 +79,7 @@ class _Enlarged(Exception):
 
 
 class _Kept(Struct, eq=False):
-    """What is kept of one process: its lines as they come.
+    """The state of one process: its lines as they come.
 
     ``last``: the position of the last one; ``known``: digests of the last ones; ``judged``: the
     number of items that its process alone was asked about, and ``closed`` whether it has ended
@@ -101,7 +101,7 @@ class _Kept(Struct, eq=False):
 
 
 _Released = tuple[_Kept, int, Item]
-"""An item that the search gets, with its process and its number in the order of arrival."""
+"""An item for the search, with its process and its number in the order of arrival."""
 
 
 class Monitor:
@@ -211,7 +211,7 @@ class Monitor:
             self._settle()
 
     def _take(self, row: Row) -> None:
-        """Takes a row, unless it is one that has come before."""
+        """Takes a row, unless it has come before."""
         self._require_run(row)
         kept = self.processes.get(row.process)
         if kept is None:
@@ -285,11 +285,11 @@ class Monitor:
     # ---- what they show -------------------------------------------------------------------
 
     def _note(self, number: int, noticed: Noticed) -> None:
-        """Notes something about the item that arrived as the one of this number."""
+        """Notes something about the item with this number in the order of arrival."""
         self._found.append((number, noticed))
 
     def _say(self) -> None:
-        """Says what was noted, in the order in which the items arrived."""
+        """Reports what was noted, in the order of arrival."""
         found, self._found = self._found, []
         for _, noticed in sorted(found, key=lambda each: each[0]):
             self._tell(noticed)
@@ -311,7 +311,7 @@ class Monitor:
         self.tick()
 
     def tick(self) -> None:
-        """Says which messages are overdue by now."""
+        """Reports the messages that are overdue now."""
         now = self.clock()
         for number, (sent, line, since) in [*self._waiting.items()]:
             if sent in self._sent:
@@ -701,7 +701,7 @@ def _kept_to_data(kept: _Kept) -> dict[str, Any]:
 
 
 def _item_to_data(item: Item) -> list[Any] | None:
-    """Returns the row of an item; ``None`` for a gap without one."""
+    """Returns the row of an item, or ``None`` for a gap that has none."""
     assert not isinstance(item, NotYet)
     row = item.row
     if row is None:
@@ -724,7 +724,7 @@ def _said(row: Row) -> str:
 
 
 def _digest(asked: Asked, system: TransitionSystem) -> str:
-    """Returns a digest of what determines what is noticed: the system, and the mapping."""
+    """Returns a digest of all that decides what a monitor reports: the system and the mapping."""
     from checker.model.dump import dump
 
     mapping = replace(asked.mapping, file="")

@@ -70,7 +70,7 @@ def noting_events(system: TransitionSystem, marks: list[int]) -> TransitionSyste
 
 
 MOST_KEPT = 100_000
-"""The largest number of different steps, and of lines, of which something is kept."""
+"""The largest number of different steps, and of lines, that are remembered."""
 
 
 class NativeSteps:

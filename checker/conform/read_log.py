@@ -35,7 +35,7 @@ RESOLVED = ("message", "name")
 """The columns whose values are renamed where a line is resolved by a system."""
 
 MOST_KEPT = 50_000
-"""The largest number of templates, and of things said, that are kept."""
+"""The largest number of templates, and of shared rows, that are kept."""
 
 BEYOND = 1 << 63
 """Positions are smaller than this."""

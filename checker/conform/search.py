@@ -114,34 +114,35 @@ class Search(Generic[S]):
         self.often, self.goal, self._lines = often, goal, observation.lines
         self.found: Found[S] = Found()
         self._seen: set[tuple[S, Cursors]] = set()
+        self._starts: Iterator[S] | None = None
+        self._path: list[tuple[Node[S], Iterator[Way[S]]]] = []
 
     def run(self, most: int | None = None) -> bool:
-        """Searches to the end, or until ``most`` nodes were visited, and returns whether it came to
-        the end; raises what ``tell`` does.  Leaves what was found so far in ``found``."""
-        for state in self.steps.starts():
-            if self._from(Node(state, self.observation.start, 0), most):
-                break
-        return self.found.complete or most is None or self.found.nodes < most
-
-    def _from(self, start: Node[S], most: int | None) -> bool:
-        """Searches from an initial state; returns whether nothing is left to be searched."""
-        path: list[tuple[Node[S], Iterator[Way[S]]]] = []
-        new: Node[S] | None = start
-        while True:
-            if new is not None and self._is_new(new):
-                found = self.found
-                if found.complete or found.reached or found.nodes == most:
-                    return True
-                path.append((new, self._in_order(new)))
-            if not path:
-                return False
-            node, ways = path[-1]
+        """Searches to the end, or until ``most`` nodes were visited in all, and returns whether it
+        came to the end; raises what ``tell`` does.  Leaves what was found so far in ``found``, and
+        goes on from there when it is called again."""
+        found = self.found
+        if self._starts is None:
+            self._starts = iter(self.steps.starts())
+        while not (found.complete or found.reached or found.nodes == most):
+            if not self._path:
+                start = next(self._starts, None)
+                if start is None:
+                    break
+                self._visit(Node(start, self.observation.start, 0))
+                continue
+            node, ways = self._path[-1]
             way = next(ways, None)
             if way is None:
-                path.pop()
-                new = None
+                self._path.pop()
             else:
-                new = Node(way.state, way.cursors, node.explained + way.lines, node)
+                self._visit(Node(way.state, way.cursors, node.explained + way.lines, node))
+        return found.complete or most is None or found.nodes < most
+
+    def _visit(self, node: Node[S]) -> None:
+        """Goes on from a node, if it was not visited before."""
+        if self._is_new(node):
+            self._path.append((node, self._in_order(node)))
 
     def _is_new(self, node: Node[S]) -> bool:
         """Returns whether a node was not visited before, and notes it."""

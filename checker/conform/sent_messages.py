@@ -1,4 +1,4 @@
-"""Which messages lines say to be sent, and which lines of messages received wait for that."""
+"""The messages that lines have sent, and the lines that receive one which none has sent yet."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from checker.conform.patterns import Anything, Exactly, OneCase, Parts, Pattern,
 from checker.model.ir import MarkKind
 
 Sent = tuple[int, int, str]
-"""A message: the ranks of its sender and of a receiver, and a digest of what it is."""
+"""A message: the ranks of its sender and its receiver, and a digest of its content."""
 
 MOST_SENT = 100_000
-"""The largest number of different messages that are remembered to have been sent."""
+"""The largest number of different sent messages that are remembered."""
 
 
 class SentMessages:
-    """The messages that lines say to be sent; the oldest are forgotten.
+    """The messages that were sent, according to the lines; the oldest are forgotten.
 
     ``may_be_forged``: whether a message may be received that nobody has sent.
     """
@@ -39,7 +39,7 @@ class SentMessages:
         self._digests: dict[int, tuple[Line, tuple[Sent, ...]]] = {}
 
     def add(self, line: Line) -> None:
-        """Notes what ``line`` says to be sent."""
+        """Notes the messages that ``line`` sends."""
         if line.logged.kind is not MarkKind.SEND:
             return
         found = self._messages(line)
@@ -52,7 +52,7 @@ class SentMessages:
             self._forgot = True
 
     def add_gap(self, rank: int) -> None:
-        """Notes that the process of this rank may have sent anything."""
+        """Notes a gap: the process of this rank may have sent anything there."""
         self._unsure.add(rank)
 
     def __contains__(self, sent: Sent) -> bool:
@@ -60,7 +60,7 @@ class SentMessages:
         return sent in self._sent or self._forgot or sent[0] in self._unsure
 
     def needed_by(self, line: Line) -> Sent | None:
-        """Returns the message that must have been sent, by a line, before ``line``, if one must."""
+        """Returns the message that some line must have sent before ``line``, if there is one."""
         if line.logged.kind is not MarkKind.RECEIVE or not self._comparable or self._excepted:
             return None
         found = self._messages(line)
@@ -71,7 +71,7 @@ class SentMessages:
         return found[0] if logs and sender != receiver else None
 
     def _messages(self, line: Line) -> tuple[Sent, ...]:
-        """Returns what a line says to be sent or received; nothing where it does not say all."""
+        """Returns the messages that a line sends or receives; none if the line is incomplete."""
         kept = self._digests.get(id(line.patterns))
         if kept is None:
             if len(self._digests) >= self.most:

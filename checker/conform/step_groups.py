@@ -1,4 +1,4 @@
-"""Lines of a log that are together one step of the spec: `[steps]` of a mapping.
+"""Groups of log lines that are one step of the spec: `[steps]` of a mapping.
 
 A step of the spec is atomic; an implementation may write its lines one by one, in another order,
 and with lines of other steps between them.  Where nobody can tell, such a group of lines is the
@@ -25,13 +25,13 @@ from checker.records import replace
 CUTS = ("crash", "recover", "gap", "start", "end")
 """The kinds of lines that end a group that is not complete."""
 OUTSIDE = (MarkKind.INDICATION, MarkKind.REQUEST, MarkKind.PERFORM)
-"""The kinds of events whose order a client sees."""
+"""The kinds of events whose order clients see."""
 MOST_BETWEEN = 1_000
 """The largest number of lines from the first to the last one of a group."""
 
 
 class _Group:
-    """The group of a mapping: the handlers that it may be, and where in them its lines are."""
+    """A group of a mapping: the handlers that it may stand for, and where they write its lines."""
 
     def __init__(self, of: StepLines, file: str, bodies: tuple[HandlerBody, ...]) -> None:
         """Raises :class:`SpecError` (E097)."""
@@ -66,7 +66,7 @@ class _Group:
         raise SpecError((places.wrong(message, f"steps.{self.of.name}", key),))
 
     def number_of(self, kind: Logged) -> int | None:
-        """Returns which of the lines one of this kind is."""
+        """Returns which line of the group this kind is, or ``None``."""
         found = (n for n, each in enumerate(self.lines) if _is_one(kind, each))
         return next(found, None)
 
@@ -93,7 +93,7 @@ class StepGroups:
         self._titles = {v.name: v.title or v.name for v in system.variables}
 
     def kind_of(self, row: Row) -> Logged | None:
-        """Returns what kind of event a row is; ``None`` if it is none."""
+        """Returns the kind of event of a row, or ``None`` if it has none."""
         kind = MARKS.get(row.kind)
         if kind is None:
             return None
@@ -162,7 +162,8 @@ class StepGroups:
         )
 
     def _seen_inside(self, group: _Group, other: Row, kind: Logged) -> str:
-        """Returns what the step of a line between reads or writes of what the group does."""
+        """Returns why a step inside the group could notice that the group is not done: a variable
+        that both use.  Empty if it could not."""
         bodies = [body for body in self._bodies if body.has(kind)]
         reads = {name for body in bodies for name in body.reads | body.writes}
         writes = {name for body in bodies for name in body.writes}
@@ -178,7 +179,8 @@ class StepGroups:
 
 
 def _seen_by_others(moved: Row, one: Logged, other: Row, two: Logged, later: bool) -> str:
-    """Returns what other processes, or clients, could see of the order of two lines."""
+    """Returns how other processes or clients could tell the order of two lines; empty if they could
+    not."""
     first, second = (one, two) if later else (two, one)
     if first.kind is MarkKind.SEND and second.kind is MarkKind.RECEIVE:
         return "what is received here may be the answer to what was sent before"
@@ -196,7 +198,7 @@ def _meet(one: frozenset[str] | None, other: frozenset[str] | None) -> bool:
 
 
 def _receivers(row: Row) -> frozenset[str] | None:
-    """Returns the receivers of a row; ``None`` where it does not say them."""
+    """Returns the receivers of a row, or ``None`` if it does not name them."""
     given = row.data.get("receivers", row.data.get("to"))
     if isinstance(given, str):
         return frozenset({given})
@@ -220,7 +222,7 @@ def _repeated(row: Row, table: str, given: dict[str, Any], name: str) -> list[Ro
 
 
 class GroupedRows:
-    """The rows of one process, those of a group as the step that they are.
+    """The rows of one process, with each group joined into one step.
 
     ``held``: rows since the first one of a group that is not complete.
     """
@@ -232,7 +234,7 @@ class GroupedRows:
         self._members: list[int] = []
 
     def of(self, row: Row) -> Iterator[Row]:
-        """Yields what can be said once the next row is there; raises :class:`SpecError` (E112)."""
+        """Yields the rows that are complete with the next one; raises :class:`SpecError` (E112)."""
         group, kind = self._group, self.groups.kind_of(row)
         if group is None:
             yield from self._begun(row, kind)
@@ -249,7 +251,7 @@ class GroupedRows:
             yield from self.of(row)
 
     def rest(self) -> Iterator[Row]:
-        """Yields what is held back; raises :class:`SpecError` (E112)."""
+        """Yields the rows that are held back; raises :class:`SpecError` (E112)."""
         while self._group is not None:
             yield from self._finished()
 
@@ -259,7 +261,7 @@ class GroupedRows:
             assert not list(self.of(row))
 
     def _begun(self, row: Row, kind: Logged | None) -> Iterator[Row]:
-        """Yields a row that is not in a group, or begins one."""
+        """Yields a row outside groups, or begins a group with it."""
         if kind is None:
             yield row
             return
@@ -299,11 +301,11 @@ class GroupedRows:
         return same and not _meet(_receivers(last), _receivers(row))
 
     def _is_of_another(self, kind: Logged) -> bool:
-        """Returns whether a line of this kind may be of a step that began inside of the group."""
+        """Returns whether a line of this kind may belong to a step that began inside the group."""
         return any(self.groups.may_write(row, kind) for row in self.held[self._members[-1] + 1 :])
 
     def _may_be_between(self, group: _Group, kind: Logged) -> bool:
-        """Returns whether a line of this kind may be none of the group, but inside of it."""
+        """Returns whether a line of this kind may stand inside the group and not belong to it."""
         is_other = group.number_of(kind) is None or self._is_of_another(kind)
         return is_other and not self._is_complete(group) and len(self.held) < MOST_BETWEEN
 
@@ -317,7 +319,7 @@ class GroupedRows:
         return len(found) == len(group.lines)
 
     def _is_whole(self, group: _Group, row: Row, kind: Logged) -> bool:
-        """Returns whether the group is complete, and no other receiver may follow."""
+        """Returns whether the group is complete and no further receiver can follow."""
         one = _receivers(row)
         may_follow = kind.kind is MarkKind.SEND and one is not None and len(one) == 1
         return self._is_complete(group) and not may_follow
@@ -350,7 +352,7 @@ class GroupedRows:
             yield from self.of(row)
 
     def _state_at(self, group: _Group, held: list[Row], members: list[int]) -> int:
-        """Returns which of the rows has the state, where the step is taken to be."""
+        """Returns the number of the row that has the state after the step."""
         where = group.of.state
         for member in members:
             if group.of.lines[self._number(group, held[member])] == where:

@@ -32,7 +32,7 @@ class Stream(Sequence[Item]):
 
     @property
     def behind_lines(self) -> int:
-        """The number of the item behind the last line; ``base`` where there is no line."""
+        """The number after that of the last line; ``base`` if there is no line."""
         at = len(self._items)
         while at and not isinstance(self._items[at - 1], Line):
             at -= 1
@@ -58,7 +58,7 @@ class Stream(Sequence[Item]):
         return self._behind
 
     def append(self, item: Item) -> None:
-        """Adds an item behind the others."""
+        """Appends an item."""
         self._items.append(item)
 
     def drop_before(self, at: int) -> None:
@@ -74,7 +74,7 @@ class Stream(Sequence[Item]):
 
     @contextmanager
     def assumed_to_go_on(self) -> Iterator[None]:
-        """Within the block any lines may follow the last one, if the log is not ended."""
+        """Within the block, any lines may follow the last one, unless the log has ended."""
         try:
             self._behind = END if self.open else NOT_YET
             yield

@@ -67,7 +67,7 @@ class Document:
         return next(found, None)
 
     def checks(self) -> Iterator[ast_items.Check]:
-        """Yields the checks, in order, each mutant of a check behind it."""
+        """Yields the checks in order, each followed by its mutants."""
         items = with_mutants(self.spec).items
         yield from (item for item in items if isinstance(item, ast_items.Check))
 

@@ -169,7 +169,7 @@ class _Index:
                 self._edit(edit)
 
     def _edit(self, edit: ast_items.Edit) -> None:
-        """Names that the changed handler binds mean nothing here."""
+        """Indexes the names of an edit, without those that the changed handler binds."""
         with self._inside():
             if isinstance(edit, ast_items.Replacement):
                 self._all((edit.old, edit.new))

@@ -6,7 +6,7 @@ VALENCES_KIND = "bivalence valence reports"
 JUDGEMENTS_KIND = "bivalence judgement reports"
 MUTATIONS_KIND = "bivalence mutation reports"
 NOTICED_KIND = "bivalence monitor lines"
-"""What a monitor writes: a line each, none of them a document of reports."""
+"""The kind of the lines that a monitor writes; none of them is a report."""
 DOCUMENT_KINDS = (
     REPORTS_KIND, CONFORMANCES_KIND, VALENCES_KIND, JUDGEMENTS_KIND, MUTATIONS_KIND,
 )  # fmt: skip

@@ -17,7 +17,7 @@ from checker.session.trace_header import settings_of
 from checker.words.steps import headline
 
 MARK = "schedule.py"
-"""The file by which a folder is known to be a harness."""
+"""The file that marks a folder as a harness."""
 HOOKS = "hooks.py"
 IMPORT = re.compile(r"^\s*import\b", re.MULTILINE)
 RUN = '''\
@@ -88,7 +88,7 @@ def _interface(trace: Trace, spec: str) -> str:
 
 
 def _notes(trace: Trace, steps: tuple[acts.Act, ...]) -> Iterator[str]:
-    """Yields what the schedule can't say."""
+    """Yields the parts of the trace that a schedule can't express."""
     recovering = {act.process for act in steps if isinstance(act, acts.Recover)}
     cut = [act for act in steps if isinstance(act, acts.Crash) and act.cut]
     for act in cut:

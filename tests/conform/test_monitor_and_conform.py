@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from checker.conform.conform_log import Asked, conform
+from checker.conform.local_system import NotLocal
 from checker.conform.monitor import Monitor
 from checker.conform.read_log import RowsOfLines
 from checker.diagnostics import SpecError
@@ -163,10 +164,51 @@ def compared(seed: int, folder: Path) -> tuple[int, bool]:
     return len(rows), False
 
 
-def test_it_says_at_every_line_what_conform_says(tmp_path: Path) -> None:
+def not_local(*_: object) -> None:
+    raise NotLocal("no process is followed alone")
+
+
+@pytest.mark.parametrize("search_alone", [False, True])
+def test_it_says_at_every_line_what_conform_says(
+    search_alone: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if search_alone:
+        monkeypatch.setattr("checker.conform.monitor.LocalFollower", not_local)
     found = [compared(seed, tmp_path) for seed in range(3000, 3012)]
     assert sum(prefixes for prefixes, _ in found) >= 40
     assert sum(is_wrong for _, is_wrong in found) >= 3
+
+
+TWO_SENDS = """
+protocol Pairs {
+  message ONE
+  message TWO
+  state left : 0..3 = 3
+  upon condition left > 0 { left -= 1  send ONE to all  send TWO to all }
+  property fine "Nothing." : always forall p in Proc: p.left <= 3
+}
+check c of Pairs { n = 1  prove fine }
+"""
+
+
+@pytest.mark.parametrize("search_alone", [False, True])
+@pytest.mark.parametrize(
+    ("sent", "wrong_at"),
+    [(["ONE", "TWO", "ONE"], 0), (["ONE", "ONE"], 2), (["ONE", "TWO", "TWO"], 3)],
+)
+def test_a_step_is_not_done_before_its_last_line(
+    sent: list[str], wrong_at: int, search_alone: bool,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    if search_alone:
+        monkeypatch.setattr("checker.conform.monitor.LocalFollower", not_local)
+    (tmp_path / "pairs.bcast").write_text(TWO_SENDS, encoding="utf-8")
+    spec, options = read_spec(str(tmp_path / "pairs.bcast")), Options(engine="reference")
+    watched = Watched(Asked(spec, None, options, LogMapping(logged=("send",)), replay=0))
+    for pos, message in enumerate(sent, 1):
+        watched.feed([{"process": "p1", "pos": pos, "kind": "send", "message": message}])
+        assert watched.is_wrong == (pos == wrong_at)
+        watched.kill()
 
 
 def outcome(watched: Watched, rows: list[Row], draw: random.Random, kills: float) -> Any:

@@ -63,14 +63,6 @@ def goes_back(event: Event) -> bool:
     return True
 
 
-def loses_an_entry(event: Event) -> bool:
-    """A log is shorter than what is committed."""
-    if event["name"] != "Ready" or event["nid"] != "1" or event["state"]["commit"] != 6:
-        return False
-    event["log"] = 5
-    return True
-
-
 def leads_alone(event: Event) -> bool:
     """A leader commits what only it has."""
     if event["name"] != "Commit" or event["log"] != 6 or event["state"]["commit"] != 5:
@@ -79,7 +71,7 @@ def leads_alone(event: Event) -> bool:
     return True
 
 
-@pytest.mark.parametrize("change", [votes_twice, goes_back, loses_an_entry, leads_alone])
+@pytest.mark.parametrize("change", [votes_twice, goes_back, leads_alone])
 def test_a_change_is_found(change: Callable[[Event], bool], tmp_path: Path) -> None:
     lines = trace()
     for at, text in enumerate(lines):

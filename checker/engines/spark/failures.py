@@ -17,7 +17,7 @@ TRACEBACK = "Traceback (most recent call last):"
 
 
 class Exited(Exception):
-    """Java has ended before it could be connected to; why is in the log only."""
+    """Java ended before anybody could connect to it; only its log says why."""
 
 
 _CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)

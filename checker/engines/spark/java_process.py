@@ -74,7 +74,7 @@ class JavaProcess(Struct, frozen=True):
     ours_alone: bool
 
     def gateway(self) -> Any:
-        """Waits for Java and returns PySpark's connection to it; raises :class:`Exited`."""
+        """Returns PySpark's connection to Java, once it is ready; raises :class:`Exited`."""
         from pyspark import java_gateway, serializers
 
         file = _connection_file(self.folder)
@@ -141,7 +141,7 @@ class JavaProcess(Struct, frozen=True):
 
 
 def start(cluster: Cluster, log: Path) -> JavaProcess:
-    """Starts a Java for a driver of our own of ``cluster``, which says to ``log`` what it says.
+    """Starts the Java of our own driver of ``cluster``; its output goes to ``log``.
 
     Raises :class:`SpecError` (E021, E022) where there is no Java, and ``OSError``.
     """

@@ -280,7 +280,7 @@ def start_java(cluster: Cluster) -> JavaProcess | None:
 
 
 def discard_java(java: JavaProcess) -> None:
-    """Ends a Java where no session has done so."""
+    """Ends a Java that no session has ended."""
     if java.process.returncode is None:
         java.kill()
         java.log.unlink(missing_ok=True)
@@ -293,7 +293,7 @@ def discard_java(java: JavaProcess) -> None:
 def _classic_session(
     cluster: Cluster, log: Path, java: JavaProcess | None
 ) -> Iterator[SparkContext]:
-    """Has the driver in a Java that was started here."""
+    """Runs the driver in a Java that was started here."""
     from pyspark import SparkContext
 
     there = SparkContext._active_spark_context

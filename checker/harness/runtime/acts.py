@@ -155,7 +155,7 @@ class Cut(Act):
 
 @dataclass(frozen=True)
 class Mend(Cut):
-    """These links are whole again."""
+    """These links work again."""
 
 
 @dataclass(frozen=True)
