@@ -18,8 +18,10 @@ from typing import Any
 from msgspec import Struct
 
 from checker.engines.options import Options
+from checker.instantiate.capacities import enlarge_bound, maximum_bound
 from checker.language.load import Spec
-from checker.model import interpreter
+from checker.model import interpreter, ir
+from checker.model.evaluate import RunFault
 from checker.model.names import reads_in
 from checker.polling import poll
 from checker.session.load import load_check
@@ -30,7 +32,13 @@ Action = tuple[str, tuple[Any, ...]]
 
 
 class TooLarge(Exception):
-    """The graph has more states than may be compared, or is not known whole."""
+    """The graph has more states than may be compared, or a capacity may not be enlarged."""
+
+
+class _Error(Struct, frozen=True):
+    """Where a run ends that meets a run-time error."""
+
+    code: str
 
 
 class Graph(Struct, frozen=True):
@@ -73,29 +81,53 @@ def _numbered(labels: list[Hashable]) -> list[int]:
 
 
 def graph_of(spec: Spec, name: str, options: Options, most: int) -> Graph:
-    """Returns the state graph of a check, as the interpreter defines it; raises :class:`TooLarge`
-    where it has more than ``most`` states or a run-time error, and :class:`SpecError`."""
-    system = instantiated(load_check(spec, name, options.settings), options).system
+    """Returns the state graph of a check, as the interpreter defines it; a run-time error is a
+    state of its own.  Raises :class:`TooLarge` where it has more than ``most`` states, and
+    :class:`SpecError`.
+
+    Where a guessed capacity is too small, the system is made again with a larger one."""
+    check = load_check(spec, name, options.settings)
+    capacities: dict[str, int] | None = None
+    while True:
+        made = instantiated(check, options, capacities)
+        try:
+            return _graph(made.system, most)
+        except RunFault as fault:
+            size = fault.grows and made.capacities[fault.grows]
+            if not fault.grows or not size or size >= maximum_bound(fault.grows):
+                raise TooLarge from None
+            capacities = {**made.capacities, fault.grows: enlarge_bound(size)}
+
+
+def _graph(system: ir.TransitionSystem, most: int) -> Graph:
+    """Raises :class:`TooLarge`, and the error of a capacity that is too small."""
     asked = ((p.bad, p.premise, *p.propositions) for p in system.properties)
     read = {variable for formulas in asked for variable in reads_in(formulas)}
     columns = [at for at, variable in enumerate(system.variables) if variable.name in read]
-    states = [*dict.fromkeys(interpreter.initial_states(system))]
-    numbers = {state: number for number, state in enumerate(states)}
+    numbers: dict[Hashable, int] = {}
+    for state in interpreter.initial_states(system):
+        numbers.setdefault(state, len(numbers))
     initial = frozenset(numbers.values())
     observed: list[Hashable] = []
     transitions: list[frozenset[tuple[Action, int]]] = []
-    for state in states:  # which grows
+    waiting: list[Any] = [*numbers]
+    for state in waiting:  # which grows
         poll()
+        if isinstance(state, _Error):
+            observed.append(state)
+            transitions.append(frozenset())
+            continue
         moves: set[tuple[Action, int]] = set()
         for step in interpreter.successors(system, state):
-            if step.successor is None:
-                raise TooLarge
-            if step.successor not in numbers:
-                if len(states) >= most:
+            target = _Error(step.fault.code) if step.fault is not None else step.successor
+            if step.fault is not None and step.fault.grows is not None:
+                raise step.fault
+            if target not in numbers:
+                if len(waiting) >= most:
                     raise TooLarge
-                numbers[step.successor] = len(states)
-                states.append(step.successor)
-            moves.add(((step.action.name, step.params), numbers[step.successor]))
+                numbers[target] = len(waiting)
+                waiting.append(target)
+            moves.add(((step.action.name, step.params), numbers[target]))
         ends = not moves and interpreter.is_admissible_end(system, state)
         observed.append((ends, *(state[at] for at in columns)))
         transitions.append(frozenset(moves))
