@@ -1,10 +1,10 @@
 """Decides whether two systems behave alike: whether their state graphs are bisimilar.
 
 States are told apart by the variables that the properties of the check read, and transitions by
-their actions.  Bisimilar graphs have the same runs in these terms, also the same fair ones, since
-an action is enabled, and taken, in both or in neither (Baier and Katoen, *Principles of Model
-Checking*, chapter 7).  So they satisfy the same properties, and no property about the same
-variables tells them apart.
+their actions and the fairness that they are subject to.  Bisimilar graphs have the same runs in
+these terms, also the same fair ones, since an action is enabled, and taken, in both or in neither
+(Baier and Katoen, *Principles of Model Checking*, chapter 7).  So they satisfy the same properties,
+and no property about the same variables tells them apart.
 
 Classes of states are refined until each state of a class has transitions by the same actions into
 the same classes (Kanellakis and Smolka 1990, by sets of transitions as in Blom and Orzan 2002).
@@ -27,8 +27,9 @@ from checker.polling import poll
 from checker.session.load import load_check
 from checker.session.systems import instantiated
 
-Action = tuple[str, tuple[Any, ...]]
-"""The name of an action, and its parameters."""
+Label = tuple[int, tuple[Any, ...], tuple[Any, ...] | None]
+"""The number of an action, its parameters, and the key of the fairness constraint that the step
+takes, if any."""
 
 
 class TooLarge(Exception):
@@ -42,20 +43,25 @@ class _Error(Struct, frozen=True):
 
 
 class Graph(Struct, frozen=True):
-    """States by number: what is observed in each, and its transitions, each an action and a state;
-    ``initial``: the first states."""
+    """States by number: what is observed in each, and its transitions, each a label and a state;
+    ``initial``: the first states; ``actions``: their names and kinds, by number."""
 
     observed: tuple[Hashable, ...]
-    transitions: tuple[frozenset[tuple[Action, int]], ...]
+    transitions: tuple[frozenset[tuple[Label, int]], ...]
     initial: frozenset[int]
+    actions: tuple[tuple[str, str], ...]
 
 
 def same_behaviour(one: Graph, other: Graph) -> bool:
     """Returns whether the graphs are bisimilar."""
     base = len(one.observed)
+    counterpart = _counterparts(one.actions, other.actions)
     moves = [
         *one.transitions,
-        *(frozenset((a, base + t) for a, t in each) for each in other.transitions),
+        *(
+            frozenset(((counterpart[at], *rest), base + t) for (at, *rest), t in each)
+            for each in other.transitions
+        ),
     ]
     classes = _numbered([*one.observed, *other.observed])
     while True:
@@ -72,6 +78,18 @@ def same_behaviour(one: Graph, other: Graph) -> bool:
     return {classes[state] for state in one.initial} == {
         classes[base + state] for state in other.initial
     }
+
+
+def _counterparts(
+    one: tuple[tuple[str, str], ...], other: tuple[tuple[str, str], ...]
+) -> list[int]:
+    """Returns the number in ``one`` of each action of ``other``, a new one where it has none.  The
+    name of an action has its guard in it, which may have changed: so if the kinds are the same, the
+    actions are those in the same places."""
+    if [kind for _, kind in one] == [kind for _, kind in other]:
+        return [*range(len(one))]
+    numbers = {name: number for number, name in enumerate(one)}
+    return [numbers.setdefault(name, len(numbers)) for name in other]
 
 
 def _numbered(labels: list[Hashable]) -> list[int]:
@@ -101,15 +119,17 @@ def graph_of(spec: Spec, name: str, options: Options, most: int) -> Graph:
 
 def _graph(system: ir.TransitionSystem, most: int) -> Graph:
     """Raises :class:`TooLarge`, and the error of a capacity that is too small."""
-    asked = ((p.bad, p.premise, *p.propositions) for p in system.properties)
+    asked = [(p.bad, p.premise, *p.propositions) for p in system.properties]
+    asked += [(justice.holds,) for justice in system.justice]
     read = {variable for formulas in asked for variable in reads_in(formulas)}
     columns = [at for at, variable in enumerate(system.variables) if variable.name in read]
+    places = {action.name: number for number, action in enumerate(system.actions)}
     numbers: dict[Hashable, int] = {}
     for state in interpreter.initial_states(system):
         numbers.setdefault(state, len(numbers))
     initial = frozenset(numbers.values())
     observed: list[Hashable] = []
-    transitions: list[frozenset[tuple[Action, int]]] = []
+    transitions: list[frozenset[tuple[Label, int]]] = []
     waiting: list[Any] = [*numbers]
     for state in waiting:  # which grows
         poll()
@@ -117,18 +137,25 @@ def _graph(system: ir.TransitionSystem, most: int) -> Graph:
             observed.append(state)
             transitions.append(frozenset())
             continue
-        moves: set[tuple[Action, int]] = set()
+        moves: set[tuple[Label, int]] = set()
         for step in interpreter.successors(system, state):
-            target = _Error(step.fault.code) if step.fault is not None else step.successor
-            if step.fault is not None and step.fault.grows is not None:
+            target: Hashable = step.successor
+            key = None
+            if step.fault is None:
+                taken = interpreter.taken_constraint(system, state, step)
+                key = None if taken is None else taken.key
+            elif step.fault.grows is not None:
                 raise step.fault
+            else:
+                target = _Error(step.fault.code)
             if target not in numbers:
                 if len(waiting) >= most:
                     raise TooLarge
                 numbers[target] = len(waiting)
                 waiting.append(target)
-            moves.add(((step.action.name, step.params), numbers[target]))
+            moves.add(((places[step.action.name], step.params, key), numbers[target]))
         ends = not moves and interpreter.is_admissible_end(system, state)
         observed.append((ends, *(state[at] for at in columns)))
         transitions.append(frozenset(moves))
-    return Graph(tuple(observed), tuple(transitions), initial)
+    actions = tuple((action.name, action.kind.value) for action in system.actions)
+    return Graph(tuple(observed), tuple(transitions), initial, actions)

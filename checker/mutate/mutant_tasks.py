@@ -31,7 +31,7 @@ STATES, SECONDS = 20_000, 10.0
 """The least limits on a check of a mutant."""
 TIMES = 20
 """A mutant may take so many times the states and the time of its original."""
-COMPARED = 10_000
+COMPARED = 20_000
 """The largest number of states of a check whose graph is compared with that of the original."""
 
 

@@ -80,6 +80,7 @@ def test_what_can_t_be_told_apart_is_equivalent(tmp_path: Path) -> None:
     text = SPEC.replace("x == 2 and not seen", "x == 2 and not seen and x <= 3")
     found = fates(judged(spec_in(tmp_path, text)))
     assert found["whether or not `x <= 3`"] == "equivalent here"
+    assert found["one less: `x <= 3`"] == "equivalent here", "the guard is in the action's name"
 
 
 def test_a_protocol_that_no_check_is_about(tmp_path: Path) -> None:
