@@ -1,7 +1,8 @@
 """Decides whether two systems are the same code, but for the order of independent statements.
 
-Two neighbours are independent where neither writes what the other one reads or writes, and neither
-can be removed where the other one can meet a run-time error.  In either order they lead to the same
+Two neighbours are independent where neither writes what the other one reads or writes, unless both
+only add to the same set or bag, or take from it, or store the same constant; and where neither can
+be removed while the other one can meet a run-time error.  In either order they lead to the same
 states.  Sequences that differ by such exchanges alone are one trace in the sense of Mazurkiewicz
 (*Concurrent Program Schemes and their Interpretations*, 1977), which is decided one statement after
 the other: the first of one sequence has an equal in the other that everything before it is
@@ -28,7 +29,9 @@ from checker.model.names import (
     stored_in,
 )
 from checker.model.run_errors import block_can_fault
+from checker.model.transforms.commuting_loops import commutes
 from checker.model.tree import nodes
+from checker.model.types import BOOL
 from checker.polling import poll
 from checker.records import fields, is_record
 
@@ -36,6 +39,9 @@ _STATEMENTS = (
     *(ir.Assign, ir.Declare, ir.If, ir.For, ir.While, ir.Choose, ir.Assume, ir.Fault, ir.Emit),
     ir.Mark,
 )
+TRIES = 1_000
+"""How many of the exchanges that lead nowhere are tried at most: statements may be equal but for
+the names that they bind."""
 _WORDS = frozenset({"text", "definition", "assumptions", "place", "names", "families"})
 """The fields that are for readers, and change no step."""
 
@@ -74,6 +80,7 @@ class _Matching:
 
     def __init__(self, one: Sequence[ir.MarkInfo], other: Sequence[ir.MarkInfo]) -> None:
         self._one, self._other = one, other
+        self._tries = 0
 
     def alike(self, one: Any, other: Any, names: _Names) -> _Names | None:
         """Returns the names after two parts that are alike; ``None`` where they may differ."""
@@ -102,17 +109,17 @@ class _Matching:
         poll()
         if len(one) != len(other):
             return None
-        left = list(one)
-        for wanted in other:
-            for at, stmt in enumerate(left):
-                after = self.alike(stmt, wanted, names)
-                if after is not None and all(independent(stmt, each) for each in left[:at]):
-                    del left[at]
-                    names = after
-                    break
-            else:
-                return None
-        return names
+        if not other:
+            return names
+        for at, stmt in enumerate(one):
+            after = self.alike(stmt, other[0], names)
+            if after is None or not all(independent(stmt, each) for each in one[:at]):
+                continue
+            found = self._blocks((*one[:at], *one[at + 1 :]), other[1:], after)
+            self._tries += 1
+            if found is not None or self._tries > TRIES:
+                return found
+        return None
 
     def _records(self, one: Any, other: Any, names: _Names) -> _Names | None:
         """Compares what is in two records of a kind, each part where the names that it sees are
@@ -153,20 +160,18 @@ def independent(one: ir.Stmt, other: ir.Stmt) -> bool:
     """Returns whether two statements lead to the same states in either order."""
     if isinstance(one, ir.Emit) or isinstance(other, ir.Emit):
         return False
-    writes, more = _written(one), _written(other)
-    if writes & (more | _read(other)) or more & _read(one):
+    if (_removes(one) and _fails(other)) or (_removes(other) and _fails(one)):
         return False
-    return not (_removes(one) and _fails(other)) and not (_removes(other) and _fails(one))
+    if _stored(one) & (_stored(other) | locals_in(other)) or _stored(other) & locals_in(one):
+        return False
+    written, more = assigned_in(one), assigned_in(other)
+    if written & (more | reads_in(other)) or more & reads_in(one):
+        return commutes(ir.For("@order", ir.Universe(BOOL), (one, other)))
+    return True
 
 
-def _written(stmt: ir.Stmt) -> frozenset[tuple[str, str]]:
-    found = {("state", name) for name in assigned_in(stmt)}
-    return frozenset(found | {("local", n) for n in stored_in(stmt) | introduced_in(stmt)})
-
-
-def _read(stmt: ir.Stmt) -> frozenset[tuple[str, str]]:
-    found = {("state", name) for name in reads_in(stmt)}
-    return frozenset(found | {("local", name) for name in locals_in(stmt)})
+def _stored(stmt: ir.Stmt) -> frozenset[str]:
+    return stored_in(stmt) | introduced_in(stmt)
 
 
 def _removes(stmt: ir.Stmt) -> bool:

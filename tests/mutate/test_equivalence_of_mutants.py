@@ -53,6 +53,20 @@ def test_independent_statements_may_change_places() -> None:
     )
 
 
+def test_two_sends_may_change_places_where_links_keep_no_order() -> None:
+    one, other = (
+        "send DATA(1) to all  send DATA(2) to all",
+        "send DATA(2) to all  send DATA(1) to all",
+    )
+    assert same_code(one, other)
+    assert same_code(
+        "send DATA(1) to Proc minus {self}  send DATA(2) to Proc minus {self}",
+        "send DATA(2) to Proc minus {self}  send DATA(1) to Proc minus {self}",
+    )
+    assert not same_code(one, other, "links fifo")
+    assert not same_code("x := 1  x := 2", "x := 2  x := 1")
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
