@@ -300,7 +300,7 @@ class _Session:
             raise click.UsageError(f"there are {len(self._mutants)} mutants")
         mutant = self._mutants[number - 1]
         console.print_line(f"mutant {number}: {mutant.protocol}, {mutant.what}")
-        for line in _difference(mutant, Path(self._spec.path).read_text(encoding="utf-8")):
+        for line in _difference(mutant):
             console.print_line(f"  {line}")
         self._options = replace(self._options, explain=10.0)
         try:
@@ -320,15 +320,15 @@ class _Session:
         return 0
 
 
-def _difference(mutant: Mutant, text: str) -> Iterator[str]:
+def _difference(mutant: Mutant) -> Iterator[str]:
     """Yields the lines that differ, but for those that every mutant lacks."""
     import difflib
 
-    lines = difflib.unified_diff(text.splitlines(), mutant.text.splitlines(), n=0, lineterm="")
-    near = False
+    from checker.language.mutation.source_text import Source
+
+    source = Source(mutant.path)
+    before = source.edited(source.kept()).splitlines()
+    lines = difflib.unified_diff(before, mutant.text.splitlines(), n=0, lineterm="")
     for line in lines:
-        if line.startswith("@@"):
-            first = int(line.split()[1].lstrip("-").partition(",")[0])
-            near = abs(first - mutant.line) <= 40
-        elif near and line[0] in "+-" and not line.startswith(("---", "+++")):
+        if line[0] in "+-" and not line.startswith(("---", "+++")):
             yield line

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -18,6 +19,7 @@ from checker.language.mutation.source_text import Edit, Source
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items
 from checker.language.syntax.walk import nodes_of
+from checker.records import replace
 
 _STABLE = re.compile(r"stable(\s+synced)?")
 """The words of a declaration of what is stable."""
@@ -73,7 +75,18 @@ def mutants(path: Path) -> list[Mutant]:
         for kind, line, what, edits in _changes(source, protocol):
             text = source.edited([*kept, *edits])
             found.setdefault(text, Mutant(path, protocol.name.text, kind, line, what, text))
-    return list(found.values())
+    return _told_apart(found.values())
+
+
+def _told_apart(found: Iterable[Mutant]) -> list[Mutant]:
+    """Numbers the second and later ones of the mutants of a protocol that read alike."""
+    times = Counter[tuple[str, str]]()
+    numbered = []
+    for each in found:
+        times[each.protocol, each.change] += 1
+        number = times[each.protocol, each.change]
+        numbered.append(each if number == 1 else replace(each, change=f"{each.change} ({number})"))
+    return numbered
 
 
 def checks_of(path: Path, protocol: str) -> list[str]:

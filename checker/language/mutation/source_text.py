@@ -56,16 +56,52 @@ class Source:
         return text
 
     def kept(self) -> list[Edit]:
-        """The edits of every mutant: imports with absolute paths; no scenarios, no mutants of
-        its author, no numbers."""
-        edits = []
+        """The edits of every mutant of a protocol: imports with absolute paths; no scenarios, no
+        mutants of its author, no numbers, and no variants that only their own checks need: a mutant
+        may be equal to one."""
+        edits = self.imports()
+        alone = self._lonely_variants()
         for item in self.spec.items:
-            if isinstance(item, ast_items.Import):
-                whole = (self.path.parent / item.path).resolve()
-                edits.append(self.instead(item.span, f'import "{whole}"'))
-            elif isinstance(item, ast_items.Check):
+            if isinstance(item, ast_items.Check):
+                if item.protocol.text in alone:
+                    edits.append(self.instead(item.span, ""))
+                    continue
                 for part in item.items:
                     number = isinstance(part, ast_items.Expect) and isinstance(part.value, int)
                     if number or isinstance(part, ast_clauses.Scenario | ast_items.Mutant):
                         edits.append(self.instead(part.span, ""))
+            elif isinstance(item, ast_items.Variant) and item.name.text in alone:
+                edits.append(self.instead(item.span, ""))
         return edits
+
+    def imports(self) -> list[Edit]:
+        """The edits that give imports absolute paths."""
+        return [
+            self.instead(item.span, f'import "{(self.path.parent / item.path).resolve()}"')
+            for item in self.spec.items
+            if isinstance(item, ast_items.Import)
+        ]
+
+    def _lonely_variants(self) -> set[str]:
+        """The variants that may be left out: none where layers may be made of protocols of the
+        file, since what implements an interface alone is its layer."""
+        items = self.spec.items
+        protocols = [each for each in items if isinstance(each, ast_items.Protocol)]
+        own = {each.name.text for each in protocols}
+        own |= {each.implements.text for each in protocols if each.implements is not None}
+        layers = {
+            part.of.text
+            for each in items
+            if isinstance(each, ast_items.Protocol | ast_items.Variant)
+            for part in each.items
+            if isinstance(part, ast_items.Uses)
+        }
+        given = any(
+            isinstance(part, ast_items.Given)
+            for each in items
+            if isinstance(each, ast_items.Check)
+            for part in each.items
+        )
+        if given or layers & own:
+            return set()
+        return {each.name.text for each in items if isinstance(each, ast_items.Variant)}
