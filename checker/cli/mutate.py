@@ -50,6 +50,11 @@ VACUOUS = 4
     help="Seed of --sample.",
 )
 @click.option(
+    "--since",
+    metavar="REVISION",
+    help="Make only mutants in lines that have changed since this git revision.",
+)
+@click.option(
     "--every-check",
     is_flag=True,
     help="Run each check on each mutant, also after one has noticed it: shows which properties"
@@ -100,8 +105,10 @@ def mutate(name: str, jobs: int | None, quiet: bool, **given: Any) -> int:
     spec = found[0][0]
     options = Options(limits=Limits(timeout=given["timeout"], memory=given["memory"]))
     session = _Session(spec, [check for _, check in found], options, jobs, quiet)
+    if given["since"] is not None:
+        session.restrict(given["since"])
     if given["worlds"]:
-        for option in ("show", "score_at_least"):
+        for option in ("show", "score_at_least", "since"):
             if given[option] is not None:
                 raise click.UsageError(f"--{option.replace('_', '-')} is not about worlds")
         report = session.judge_worlds(given["sample"], given["drawn_by"])
@@ -126,7 +133,9 @@ def _code(report: Mutation, wanted: float | None) -> int:
     if report.stopped is not None:
         return UNKNOWN
     if not report.drawn:
-        console.print_note("there is nothing to change: the file declares no protocol of its own")
+        lines = f"the lines that have changed since {report.since} have no mutant"
+        nothing = "there is nothing to change: the file declares no protocol of its own"
+        console.print_note(nothing if report.since is None else lines)
         return VACUOUS
     if wanted is None:
         return 0
@@ -139,10 +148,9 @@ def _code(report: Mutation, wanted: float | None) -> int:
     return 0
 
 
-def _draw(known: int, sample: int | None, seed: int) -> tuple[list[int], int | None]:
-    """Returns the numbers of those that are judged, and the seed, if some are drawn."""
-    numbers = [*range(1, known + 1)]
-    if sample is None or sample >= known:
+def _draw(numbers: list[int], sample: int | None, seed: int) -> tuple[list[int], int | None]:
+    """Returns those of ``numbers`` that are judged, and the seed, if some are drawn."""
+    if sample is None or sample >= len(numbers):
         return numbers, None
     return sorted(random.Random(seed).sample(numbers, sample)), seed
 
@@ -178,6 +186,17 @@ class _Session:
             for protocol in {mutant.protocol for mutant in every}
         }
         self._mutants = [each for each in every if whole or self._about[each.protocol]]
+        self._numbers = [*range(1, len(self._mutants) + 1)]
+        self._since: str | None = None
+
+    def restrict(self, revision: str) -> None:
+        """Leaves the mutants in lines that have changed since a git revision; raises
+        :class:`SpecError` (E157, E158)."""
+        from checker.mutate.changed_lines import changed_lines
+
+        lines = changed_lines(Path(self._spec.path), revision)
+        self._numbers = [n for n in self._numbers if self._mutants[n - 1].touches(lines)]
+        self._since = revision
 
     def judge(self, sample: int | None, seed: int, *, every_check: bool) -> Mutation:
         """Returns the report on all mutants, or on ``sample`` of them."""
@@ -187,13 +206,13 @@ class _Session:
 
         started = time.monotonic()
         asked, properties = self._originals()
-        numbers, drawn = _draw(len(self._mutants), sample, seed)
+        numbers, drawn = _draw(self._numbers, sample, seed)
         tasks = self._tasks(asked, numbers, every_check=every_check)
         found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "mutant")
         return Mutation(
-            self._spec.path, tuple(self._checks), len(self._mutants), len(tasks), drawn,
+            self._spec.path, tuple(self._checks), len(self._numbers), len(tasks), drawn,
             every_check, properties, tuple(map(self._with_acceptance, found)),
-            tuple(self._left_out), stopped, time.monotonic() - started,
+            tuple(self._left_out), stopped, time.monotonic() - started, since=self._since,
         )  # fmt: skip
 
     def judge_worlds(self, sample: int | None, seed: int) -> Mutation:
@@ -207,7 +226,7 @@ class _Session:
         asked = {each.name: each for each in originals}
         checks = [each for each in self._spec.module.checks if each.name in asked]
         every = [mutant for check in checks for mutant in worlds_of(check)]
-        numbers, drawn = _draw(len(every), sample, seed)
+        numbers, drawn = _draw([*range(1, len(every) + 1)], sample, seed)
         tasks = [
             WorldTask(n, every[n - 1], self._spec, asked[every[n - 1].check], self._options)
             for n in numbers

@@ -81,6 +81,7 @@ class Mutation(Struct, frozen=True):
     seconds: Amount = 0.0
     version: str = version()
     worlds: bool = False
+    since: str | None = None
 
     def with_fate(self, fate: Fate) -> tuple[MutantResult, ...]:
         """Returns the mutants with a fate."""

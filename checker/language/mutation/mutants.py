@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -42,7 +42,7 @@ OPPOSITE = {"==": "!=", "!=": "==", "and": "or", "or": "and"}
 
 class Mutant(Struct, frozen=True):
     """A changed ``text`` of the spec at ``path``: a change of ``kind`` in line ``line`` of
-    ``protocol``; ``change``: it in words."""
+    ``protocol``, which touches the lines up to ``last``; ``change``: it in words."""
 
     path: Path
     protocol: str
@@ -50,11 +50,16 @@ class Mutant(Struct, frozen=True):
     line: int
     change: str
     text: str
+    last: int
 
     @property
     def what(self) -> str:
         """The change, with its line."""
         return f"line {self.line}: {self.change}"
+
+    def touches(self, lines: Collection[int]) -> bool:
+        """Returns whether it changes one of these lines."""
+        return any(line in lines for line in range(self.line, self.last + 1))
 
     def __str__(self) -> str:
         return f"{self.path.parent.name}/{self.path.name}: {self.protocol}: {self.what}"
@@ -74,7 +79,8 @@ def mutants(path: Path) -> list[Mutant]:
             continue
         for kind, line, what, edits in _changes(source, protocol):
             text = source.edited([*kept, *edits])
-            found.setdefault(text, Mutant(path, protocol.name.text, kind, line, what, text))
+            last = max(source.line_of(edit.end) for edit in edits)
+            found.setdefault(text, Mutant(path, protocol.name.text, kind, line, what, text, last))
     return _told_apart(found.values())
 
 

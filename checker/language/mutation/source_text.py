@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,6 +38,10 @@ class Source:
             self.starts[span.line - 1] + span.column - 1,
             self.starts[span.end_line - 1] + span.end_column - 1,
         )
+
+    def line_of(self, place: int) -> int:
+        """The line in which a place of the text is."""
+        return bisect.bisect_right(self.starts, place)
 
     def at(self, span: Span) -> str:
         """The text at ``span``."""
