@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 
 VACUOUS = 4
 """The exit code where there is no mutant."""
+REFUSED = {
+    "worlds": ("properties", "show", "score_at_least", "since", "every_check"),
+    "properties": ("worlds", "show", "score_at_least", "every_check"),
+}
+"""Options that say nothing of worse worlds, and of changed properties."""
 
 
 @click.command(cls=Grouped)
@@ -66,6 +71,12 @@ VACUOUS = 4
     is_flag=True,
     help="Change the worlds of the checks instead: more crashes, losses, late messages, … Where"
     " nothing fails, no check needs what was assumed.",
+)
+@click.option(
+    "--properties",
+    is_flag=True,
+    help="Change the properties instead: which stronger ones hold as well, and which parts no run"
+    " of a check distinguishes.",
 )
 @click.option(
     "--show",
@@ -101,6 +112,11 @@ def mutate(name: str, jobs: int | None, quiet: bool, **given: Any) -> int:
     from checker.results.answer import Limits
 
     require_outputs([given["json_out"]] if given["json_out"] else [])
+    kinds = [kind for kind in ("worlds", "properties") if given[kind]]
+    for kind in kinds:
+        for option in REFUSED[kind]:
+            if given[option] is not None and given[option] is not False:
+                raise click.UsageError(f"--{option.replace('_', '-')} is not about {kind}")
     found = targets([name], given["timeout"], given["memory"])
     spec = found[0][0]
     options = Options(limits=Limits(timeout=given["timeout"], memory=given["memory"]))
@@ -108,10 +124,9 @@ def mutate(name: str, jobs: int | None, quiet: bool, **given: Any) -> int:
     if given["since"] is not None:
         session.restrict(given["since"])
     if given["worlds"]:
-        for option in ("show", "score_at_least", "since"):
-            if given[option] is not None:
-                raise click.UsageError(f"--{option.replace('_', '-')} is not about worlds")
         report = session.judge_worlds(given["sample"], given["drawn_by"])
+    elif given["properties"]:
+        report = session.judge_properties(given["sample"], given["drawn_by"])
     elif given["show"] is not None:
         return session.show(given["show"])
     else:
@@ -186,17 +201,21 @@ class _Session:
             for protocol in {mutant.protocol for mutant in every}
         }
         self._mutants = [each for each in every if whole or self._about[each.protocol]]
-        self._numbers = [*range(1, len(self._mutants) + 1)]
         self._since: str | None = None
+        self._lines: frozenset[int] | None = None
 
     def restrict(self, revision: str) -> None:
         """Leaves the mutants in lines that have changed since a git revision; raises
         :class:`SpecError` (E157, E158)."""
         from checker.mutate.changed_lines import changed_lines
 
-        lines = changed_lines(Path(self._spec.path), revision)
-        self._numbers = [n for n in self._numbers if self._mutants[n - 1].touches(lines)]
+        self._lines = changed_lines(Path(self._spec.path), revision)
         self._since = revision
+
+    def _numbers(self, mutants: Sequence[Mutant]) -> list[int]:
+        """Returns the numbers of the mutants that may be judged."""
+        lines = self._lines
+        return [n for n, each in enumerate(mutants, 1) if lines is None or each.touches(lines)]
 
     def judge(self, sample: int | None, seed: int, *, every_check: bool) -> Mutation:
         """Returns the report on all mutants, or on ``sample`` of them."""
@@ -206,11 +225,12 @@ class _Session:
 
         started = time.monotonic()
         asked, properties = self._originals()
-        numbers, drawn = _draw(self._numbers, sample, seed)
+        known = self._numbers(self._mutants)
+        numbers, drawn = _draw(known, sample, seed)
         tasks = self._tasks(asked, numbers, every_check=every_check)
         found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "mutant")
         return Mutation(
-            self._spec.path, tuple(self._checks), len(self._numbers), len(tasks), drawn,
+            self._spec.path, tuple(self._checks), len(known), len(tasks), drawn,
             every_check, properties, tuple(map(self._with_acceptance, found)),
             tuple(self._left_out), stopped, time.monotonic() - started, since=self._since,
         )  # fmt: skip
@@ -237,14 +257,47 @@ class _Session:
             tuple(found), tuple(self._left_out), stopped, time.monotonic() - started, worlds=True,
         )  # fmt: skip
 
-    def _originals(self) -> tuple[list[Asked], tuple[str, ...]]:
+    def judge_properties(self, sample: int | None, seed: int) -> Mutation:
+        """Returns the report on the changed properties of the checks and of their mutants, or on
+        ``sample`` of them."""
+        from checker.mutate.mutant_tasks import MutantTask, judge_mutant, lost_mutant
+        from checker.mutate.property_mutants import property_mutants
+        from checker.results.mutation import Mutation
+        from checker.sweep.local import Work
+
+        started = time.monotonic()
+        names = {name for name in self._spec.names if name.partition(".")[0] in self._checks}
+        checks = [check for check in self._spec.module.checks if check.name in names]
+        changed = property_mutants(Path(self._spec.path), checks)
+        known = self._numbers([each.mutant for each in changed])
+        numbers, drawn = _draw(known, sample, seed)
+        asked, properties = self._originals([check.name for check in checks])
+        tasks = [
+            MutantTask(
+                self._name, n, each.mutant, self._spec,
+                tuple(a for a in asked if a.name in each.checks), self._options, False,
+                each.mutant.protocol,
+            )
+            for n, each in enumerate(changed, 1)
+            if n in numbers
+        ]  # fmt: skip
+        found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "property")
+        return Mutation(
+            self._spec.path, tuple(self._checks), len(known), len(tasks), drawn, False, properties,
+            tuple(found), tuple(self._left_out), stopped, time.monotonic() - started,
+            since=self._since, properties=True,
+        )  # fmt: skip
+
+    def _originals(
+        self, checks: Sequence[str] | None = None
+    ) -> tuple[list[Asked], tuple[str, ...]]:
         """Runs the checks on the spec as it is: returns what they take, the quickest first, and
         their properties.  Raises :class:`SpecError` (E127) where one is not as expected."""
         from checker.diagnostics import Diagnostic, SpecError
         from checker.mutate.mutant_tasks import Asked
 
         asked, names = [], dict[str, None]()
-        for check in self._checks:
+        for check in self._checks if checks is None else checks:
             report = self._report(self._spec, check)
             if report.was_interrupted:
                 raise KeyboardInterrupt

@@ -114,7 +114,15 @@ FORMS: Mapping[type, Form] = {
     Mutation: Form(
         constants={"format": MUTATION_FORMAT, "kind": MUTATION_KIND},
         digits={"seconds": 3, "score": 4},
-        derived=("score", "unguarded", "kills", "sufficient", "unneeded"),
+        derived=(
+            "score",
+            "unguarded",
+            "kills",
+            "sufficient",
+            "unneeded",
+            "promised",
+            "undistinguished",
+        ),
     ),
     Obstacle: Form(derived=("reasons",)),
     StillOpen: Form(optional={"perhaps_more": "perhaps_more"}),

@@ -58,7 +58,8 @@ class Asked(Struct, frozen=True):
 class MutantTask(Struct, frozen=True):
     """A mutant of ``original``, to be judged by the checks ``asked``; ``every_check``: also by
     those behind the first that notices it.  ``session``: a name that all mutants of a command
-    share."""
+    share.  ``only``: the property that is changed, and judged alone; empty where the protocol is.
+    """
 
     session: str
     number: int
@@ -67,6 +68,7 @@ class MutantTask(Struct, frozen=True):
     asked: tuple[Asked, ...]
     options: Options
     every_check: bool
+    only: str = ""
 
     def __str__(self) -> str:
         return f"mutant {self.number}"
@@ -105,6 +107,7 @@ def _judged(task: MutantTask, listener: Listener) -> MutantResult:
 
     try:
         spec = Spec(task.mutant.text, str(task.mutant.path))
+        spec = spec.only([task.only]) if task.only else spec
     except SpecError as refused:
         return task.result(Fate.STILLBORN, reason=first_problem(refused))
     kills: list[Kill] = []
@@ -112,7 +115,7 @@ def _judged(task: MutantTask, listener: Listener) -> MutantResult:
     same: set[str] = set()
     for asked in task.asked:
         try:
-            if _is_same_code(task, asked, spec):
+            if not task.only and _is_same_code(task, asked, spec):
                 same.add(asked.name)
                 continue
             report = answer_check(spec, asked.name, asked.limited(task.options), listener)
@@ -128,6 +131,10 @@ def _judged(task: MutantTask, listener: Listener) -> MutantResult:
         return task.result(Fate.KILLED, tuple(kills))
     if unknown:
         return task.result(Fate.UNKNOWN, reason=unknown)
+    if task.only:
+        judges = f"judged by {', '.join(each.name for each in task.asked)}"
+        unasked = f"no check expects {task.only} violated"
+        return task.result(Fate.SURVIVED, reason=judges if task.asked else unasked)
     fate, reason = _compared(task, spec, same)
     return task.result(fate, reason=reason)
 

@@ -81,11 +81,11 @@ def mutants(path: Path) -> list[Mutant]:
             text = source.edited([*kept, *edits])
             last = max(source.line_of(edit.end) for edit in edits)
             found.setdefault(text, Mutant(path, protocol.name.text, kind, line, what, text, last))
-    return _told_apart(found.values())
+    return told_apart(found.values())
 
 
-def _told_apart(found: Iterable[Mutant]) -> list[Mutant]:
-    """Numbers the second and later ones of the mutants of a protocol that read alike."""
+def told_apart(found: Iterable[Mutant]) -> list[Mutant]:
+    """Returns the mutants; the second and later ones of a protocol that read alike are numbered."""
     times = Counter[tuple[str, str]]()
     numbered = []
     for each in found:
@@ -224,10 +224,10 @@ def _replaced(source: Source, node: object) -> Iterator[Change]:
     """Another operator, or a number that is one off."""
     match node:
         case ast.Operator("<=" | ">=" as op, args, span):
-            edits = _operators(source, op, STRICTER[op], args)
+            edits = operators(source, op, STRICTER[op], args)
             yield "stricter", span.line, f"`{STRICTER[op]}` in {source.quoted(span)}", edits
         case ast.Operator("==" | "!=" | "and" | "or" as op, args, span):
-            edits = _operators(source, op, OPPOSITE[op], args)
+            edits = operators(source, op, OPPOSITE[op], args)
             kind = "negated" if "=" in op else "and, or"
             yield kind, span.line, f"`{OPPOSITE[op]}` in {source.quoted(span)}", edits
         case ast.Integer(value, span):
@@ -237,8 +237,8 @@ def _replaced(source: Source, node: object) -> Iterator[Change]:
                     yield "one off", span.line, label, [source.instead(span, str(other))]
 
 
-def _operators(source: Source, op: str, other: str, args: tuple[ast.Expr, ...]) -> list[Edit]:
-    """Each ``op`` between operands becomes ``other``."""
+def operators(source: Source, op: str, other: str, args: tuple[ast.Expr, ...]) -> list[Edit]:
+    """Returns the edits by which each ``op`` between operands becomes ``other``."""
     edits = []
     for left, right in itertools.pairwise(args):
         start, end = source.bounds(left.span)[1], source.bounds(right.span)[0]

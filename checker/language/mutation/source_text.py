@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -54,29 +54,32 @@ class Source:
     def instead(self, span: Span, text: str) -> Edit:
         return Edit(*self.bounds(span), text)
 
-    def edited(self, edits: Sequence[Edit]) -> str:
-        text = self.text
+    def edited(self, edits: Sequence[Edit], within: Span | None = None) -> str:
+        """The text after the edits; ``within``: this part of it, which has them all."""
+        start, end = (0, len(self.text)) if within is None else self.bounds(within)
+        text = self.text[:end]
         for edit in sorted(edits, key=lambda e: (e.start, e.end), reverse=True):
             text = text[: edit.start] + edit.text + text[edit.end :]
-        return text
+        return text[start:]
 
     def kept(self) -> list[Edit]:
         """The edits of every mutant of a protocol: imports with absolute paths; no scenarios, no
         mutants of its author, no numbers, and no variants that only their own checks need: a mutant
         may be equal to one."""
-        edits = self.imports()
         alone = self._lonely_variants()
+        edits = self.imports() + self.scenarios(alone)
         for item in self.spec.items:
-            if isinstance(item, ast_items.Check):
-                if item.protocol.text in alone:
-                    edits.append(self.instead(item.span, ""))
-                    continue
-                for part in item.items:
-                    number = isinstance(part, ast_items.Expect) and isinstance(part.value, int)
-                    if number or isinstance(part, ast_clauses.Scenario | ast_items.Mutant):
-                        edits.append(self.instead(part.span, ""))
-            elif isinstance(item, ast_items.Variant) and item.name.text in alone:
+            name = item.protocol if isinstance(item, ast_items.Check) else None
+            if isinstance(item, ast_items.Variant):
+                name = item.name
+            if name is not None and name.text in alone:
                 edits.append(self.instead(item.span, ""))
+            elif isinstance(item, ast_items.Check):
+                edits += [
+                    self.instead(part.span, "")
+                    for part in item.items
+                    if isinstance(part, ast_items.Mutant)
+                ]
         return edits
 
     def imports(self) -> list[Edit]:
@@ -85,6 +88,18 @@ class Source:
             self.instead(item.span, f'import "{(self.path.parent / item.path).resolve()}"')
             for item in self.spec.items
             if isinstance(item, ast_items.Import)
+        ]
+
+    def scenarios(self, but_of: Collection[str] = ()) -> list[Edit]:
+        """The edits that leave out scenarios and expected numbers of checks, but for those of the
+        protocols ``but_of``."""
+        return [
+            self.instead(part.span, "")
+            for item in self.spec.items
+            if isinstance(item, ast_items.Check) and item.protocol.text not in but_of
+            for part in item.items
+            if isinstance(part, ast_clauses.Scenario)
+            or (isinstance(part, ast_items.Expect) and isinstance(part.value, int))
         ]
 
     def _lonely_variants(self) -> set[str]:
