@@ -34,11 +34,12 @@ PLACES = {
         "concurrent.ProcessPoolExecutor multiprocessing.get_context",
     "checker/engines/spark/java.py": "subprocess.run",
     "checker/engines/spark/java_process.py": "subprocess.Popen",
+    "checker/mutate/changed_lines.py": "subprocess.run",
     "checker/sweep/local.py": "multiprocessing.get_context",
 }  # fmt: skip
 """All modules that start processes, and by which functions.  ``java.py`` and ``java_process.py``
-start no Python, and a fork imports nothing anew.  A harness, once exported, starts what its user's
-hooks and its schedule say."""
+start no Python, ``changed_lines.py`` starts git, and a fork imports nothing anew.  A harness, once
+exported, starts what its user's hooks and its schedule say."""
 
 
 @cache
@@ -86,6 +87,7 @@ def test_a_python_is_started_by_its_owner(place: str) -> None:
     text = (ROOT / place).read_text("utf-8")
     assert (
         "spark/java" in place
+        or place == "checker/mutate/changed_lines.py"
         or place.startswith("checker/harness/runtime/")
         or PLACES[place] == FORK
         or "from checker.engines.python_children import" in text
