@@ -17,6 +17,9 @@ from pathlib import Path
 from typing import IO
 
 _PACKAGE = Path(__file__).resolve().parent
+CONFINED = "BIVALENCE_ROOT"
+"""The environment variable that names the folder outside of which no spec is read, but for those of
+the library."""
 DIGEST = hashlib.sha256().digest_size
 
 
@@ -232,12 +235,24 @@ def regular(path: str | os.PathLike[str], most: int) -> bytes:
     Raises :class:`Unreadable` where it is something else, such as a pipe or a device, from which
     reading may block or never end; and ``OSError``, or ``ValueError`` for an invalid name.
     """
+    require_inside(path)
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a device or a pipe"
         raise Unreadable(f"it is {kind}")
     with open(path, "rb") as file:
         return at_most(file, most)
+
+
+def require_inside(path: str | os.PathLike[str]) -> None:
+    """Raises :class:`Unreadable` where only one folder may be read (:data:`CONFINED`), and
+    ``path``, its links followed, is neither there nor one of the files that come with the tool."""
+    root = os.environ.get(CONFINED)
+    if root is None:
+        return
+    real, folders = Path(os.path.realpath(path)), (os.path.realpath(root), specs(), _PACKAGE)
+    if not any(real.is_relative_to(folder) for folder in folders):
+        raise Unreadable("it is outside of the folder that may be read")
 
 
 def at_most(file: IO[bytes], most: int) -> bytes:

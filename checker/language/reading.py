@@ -58,6 +58,7 @@ def data_of(path: Path) -> bytes:
     suffix (also behind a link), is not read, as an error would show one of its lines. Raises
     :class:`checker.resources.Unreadable`, and as it does.
     """
+    resources.require_inside(path)
     if path.is_file() and not os.path.realpath(path).endswith(SUFFIX):
         raise resources.Unreadable(f"the name of a spec ends in `{SUFFIX}`")
     return resources.regular(path, LARGEST)
