@@ -34,13 +34,12 @@ def judged_copy(
     names = list(found["hides"])
     if interface is not None:
         names += [p.name for p in known[interface].properties if p.name not in names]
-    renamed = {*names, *found["hides"].values(), *([interface] if interface else ())}
     target = folder / FOLDER
     shutil.rmtree(target, ignore_errors=True)
     own = [p for p in folder.rglob("*.bcast") if FOLDER not in p.relative_to(folder).parts]
     first = resources.spec_path(path)
     for each in own:
-        text = _renamed(each.read_text(encoding="utf-8", errors="replace"), renamed)
+        text = _renamed(each.read_text(encoding="utf-8", errors="replace"), names)
         if each == folder / path:
             text = _asking(text, check, [n for n in names if n not in found["properties"]])
         copy = target / each.relative_to(folder)
@@ -49,11 +48,10 @@ def judged_copy(
     return names, str(first) if first.is_absolute() else os.path.join(FOLDER, path)
 
 
-def _renamed(text: str, names: set[str]) -> str:
-    """Returns the text whose declarations of interfaces and properties called so are called
-    otherwise."""
-    some = "|".join(map(re.escape, sorted(names)))
-    return re.sub(rf"\b((?:property|interface|invariant)\s+)({some})\b", rf"\1\2{OTHER}", text)
+def _renamed(text: str, names: list[str]) -> str:
+    """Returns the text whose declarations of properties called so are called otherwise."""
+    some = "|".join(map(re.escape, names))
+    return re.sub(rf"\b((?:property|invariant)\s+)({some})\b", rf"\1\2{OTHER}", text)
 
 
 def _asking(text: str, check: str, names: list[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from checker.assist.answer import Answer, Verdict, fitted
 from checker.assist.arguments import TOOLS, arguments_of, schema_of
 from checker.assist.refusals import Refused
 from checker.assist.snapshot import Root
@@ -100,6 +101,35 @@ def test_wrong_arguments_are_refused_or_within_bounds(number: int) -> None:
             tool, {k: v for k, v in named.items() if k not in ("query", "mapping", "event")}
         )
     assert refused > number / 2
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"budget": {"seconds": "3", "states": 1}}, {"budget": {"seconds": 3}}, {"budget": None},
+        {"budget": {"seconds": 0, "states": 1}}, {"engine": "spark"}, {"set": {"n": 4}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_no_argument_is_converted_or_passed_over(wrong: dict[str, Any]) -> None:
+    arguments_of("check", GOOD["check"])
+    with pytest.raises(Refused):
+        arguments_of("check", {**GOOD["check"], **wrong})
+    for tool, given in GOOD.items():
+        if "budget" in given:
+            with pytest.raises(Refused):
+                arguments_of(tool, {name: v for name, v in given.items() if name != "budget"})
+
+
+def test_an_answer_is_small_and_says_what_it_leaves_out() -> None:
+    many = tuple(Verdict(f"p{i}", "holds", why="w" * 1000) for i in range(50))
+    found = fitted(Answer("holds", "c" * 2000, verdicts=many, lines=("x" * 299,) * 100))
+    assert len(json.dumps(found, separators=(",", ":"), ensure_ascii=False).encode()) <= 8_000
+    assert len(found["verdicts"]) + found["left_out"]["verdicts"] == 50
+    assert len(found["lines"]) + found["left_out"]["lines"] == 100
+    assert len(found["claim"]) == 900
+    assert max(len(v["why"]) for v in found["verdicts"]) == 300
 
 
 def test_arguments_that_are_no_object() -> None:
