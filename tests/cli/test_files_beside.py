@@ -161,6 +161,9 @@ WORDS: dict[str, Sequence[str]] = {
     "daemon": ("status",),
     "mutate": ("{spec}::violated", "--sample", "2", "--jobs", "2"),
     "diagnostic": ("N003",),
+    "docs": (),
+    "mcp": (),
+    "skill": ("install", "--mcp"),
     "lsp": (),
 }
 """What each command is called with; ``watch`` does not end and has a test of its own."""
