@@ -146,19 +146,18 @@ class _Proving:
 
     def _decide_question(self, specification: Specification, asked: Asked) -> Decision:
         """Decides ``question`` on the quotient; a violation is executed on the whole automaton."""
+        from checker.parametric.symbolic.cycles import comes_back
         from checker.parametric.symbolic.decide import ParametricChecker
 
         question, automaton = asked.question, without(self.automaton, asked.never)
         merged = quotient(automaton, question)
         limit = self.options.query_timeout
         seconds = max(min(QUERY if limit is None else limit, self._seconds_left()), 0.001)
-        try:
-            counting = ParametricChecker(merged.automaton, seconds=seconds)
-        except ValueError:
-            message = f"`{specification.name}` distinguishes locations of a cycle"
-            hint = "only cycles whose locations a specification does not distinguish are decided"
-            found = Diagnostic("E123", message, specification.span, hint=hint)
-            raise SpecError((found,)) from None
+        if not asked.any_tail and comes_back(merged.automaton):
+            message = f"`{specification.name}` is about what recurs, and processes can come back"
+            hint = "where rules make cycles, its negation can have one part `[]<> F`"
+            raise SpecError((Diagnostic("E123", message, specification.span, hint=hint),))
+        counting = ParametricChecker(merged.automaton, seconds=seconds)
         decision = counting.decide(merged.question)
         if decision.run is None:
             return decision

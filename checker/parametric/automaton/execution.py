@@ -148,6 +148,8 @@ def _after(
     where[rule.target] += burst.times
     crashing = automaton.groups[source.group].mode is Mode.CRASHING
     sent = list(before.crashing if crashing else before.correct)
+    for kind in rule.resets:
+        sent[kind] = 0
     for kind in rule.sends:
         sent[kind] += burst.times
     if crashing:
