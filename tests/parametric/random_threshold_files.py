@@ -176,8 +176,11 @@ class File:
         rules = []
         for number, step in enumerate(self.steps):
             actions = " ".join(
-                f"{name}' == {more};" if reset
-                else f"{name}' == {name} + {more};" if more else f"{name}' == {name};"
+                f"{name}' == {more};"
+                if reset
+                else f"{name}' == {name} + {more};"
+                if more
+                else f"{name}' == {name};"
                 for name, more, reset in zip(VARIABLES, step.more, step.resets, strict=True)
             )
             rules.append(

@@ -16,7 +16,6 @@ from checker.parametric.threshold.reader import read_text
 from checker.parametric.threshold.specifications import questions_of
 from checker.proving.published import files_in, read_published
 from checker.proving.threshold import FileReport, prove_file
-from checker.results.verdict import Word
 from tests.parametric.threshold_texts import BROADCAST, CRASHES, ROUNDS, changed
 
 

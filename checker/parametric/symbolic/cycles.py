@@ -28,7 +28,7 @@ def ranks(automaton: Automaton) -> list[int]:
     around a cycle of equal ones.  (Rules that reset variables are left out: they are alone in their
     segment.)
 
-    Raises ``ValueError`` where rules of an automaton that is not exact make a cycle: then the method
+    Raises ``ValueError`` where rules make a cycle and the automaton is not exact: then the method
     would not be complete.
     """
     after: dict[int, list[int]] = {at: [] for at in range(len(automaton.locations))}
@@ -108,8 +108,8 @@ def arranged(
     bursts: list[Burst] = []
     while left:
         order = sorted(left, key=lambda index: sort_key(automaton, rank, index))
-        burst = next((b for index in order if (b := _burst(automaton, where, left, index))), None)
-        for burst in [burst] if burst else [Burst(index, left[index]) for index in order]:
+        able = next((b for index in order if (b := _burst(automaton, where, left, index))), None)
+        for burst in [able] if able else [Burst(index, left[index]) for index in order]:
             bursts.append(burst)
             where[:], left = _taken(automaton, where, left, burst)
     return bursts

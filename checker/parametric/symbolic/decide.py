@@ -163,7 +163,7 @@ class ParametricChecker:
         """Encodes what ``question`` asks of executions, and that they are within ``bounds``."""
         last = runs.moments[-1]
         wanted = [runs.condition(self.assumed), runs.state(question.violated, last)]
-        wanted += [runs.state(question.begins, runs.moments[0]), *_earlier(runs, question)]
+        wanted += [runs.state(question.begins, runs.origin), *_earlier(runs, question)]
         if question.at_end:
             wanted.append(runs.end(last, self.resting))
         for name, most in bounds:

@@ -33,7 +33,7 @@ from checker.parametric.automaton.automaton import (
 )
 from checker.parametric.symbolic.guards import Choice
 from checker.parametric.symbolic.queries import SolverQueries
-from checker.parametric.symbolic.runs import Runs, Shape, advance, begin, reachable_rules
+from checker.parametric.symbolic.runs import ALL, Runs, Shape, advance, begin, reachable_rules
 from checker.parametric.symbolic.terms import all_of, any_of, not_negative, total, zero
 
 
@@ -44,7 +44,7 @@ class Plain(Struct):
     made: dict[tuple[frozenset[int], Shape], tuple[Runs, z3.Solver]] = field(default_factory=dict)
 
     def formula(
-        self, asking: SolverQueries, tracked: frozenset[int], shape: Shape = Shape()
+        self, asking: SolverQueries, tracked: frozenset[int], shape: Shape = ALL
     ) -> tuple[Runs, z3.Solver]:
         """Returns the formula for all executions of ``shape``, where the rules ``tracked`` are
         tracked, and a solver that asserts it.

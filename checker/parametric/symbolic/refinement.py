@@ -38,7 +38,7 @@ from checker.parametric.symbolic.guards import (
     possible,
 )
 from checker.parametric.symbolic.queries import SolverQueries, Unanswered
-from checker.parametric.symbolic.runs import Runs, Shape, reachable_rules
+from checker.parametric.symbolic.runs import ALL, Runs, Shape, reachable_rules
 from checker.parametric.symbolic.segments import accelerate, false_units, units
 
 Wanted: TypeAlias = Callable[[Runs], list[z3.BoolRef]]
@@ -72,7 +72,9 @@ class Refining:
     automaton: Automaton
     guards: dict[int, Counted] = field(init=False)
     ranks: list[int] = field(init=False)
-    made: dict[tuple[frozenset[Counted], Shape], tuple[Runs, z3.Solver]] = field(default_factory=dict)
+    made: dict[tuple[frozenset[Counted], Shape], tuple[Runs, z3.Solver]] = field(
+        default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         automaton = self.automaton
@@ -82,10 +84,10 @@ class Refining:
         }
 
     def find(
-        self, asking: SolverQueries, wanted: Wanted, shape: Shape = Shape()
+        self, asking: SolverQueries, wanted: Wanted, shape: Shape = ALL
     ) -> tuple[Found | Unanswered | None, frozenset[Counted]]:
-        """Returns an execution of ``shape`` that satisfies ``wanted``, ``None`` where there is none,
-        or why it is not known; and the conditions that were tracked eventually.
+        """Returns an execution of ``shape`` that satisfies ``wanted``, ``None`` where there is
+        none, or why it is not known; and the conditions that were tracked eventually.
         """
         tracked: frozenset[Counted] = frozenset()
         while True:
@@ -104,7 +106,7 @@ class Refining:
             tracked |= late
 
     def formula(
-        self, asking: SolverQueries, tracked: frozenset[Counted], shape: Shape = Shape()
+        self, asking: SolverQueries, tracked: frozenset[Counted], shape: Shape = ALL
     ) -> tuple[Runs, z3.Solver]:
         """Returns the formula with ``tracked`` conditions, and a solver that asserts it."""
         if (tracked, shape) not in self.made:

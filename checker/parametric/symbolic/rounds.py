@@ -200,8 +200,7 @@ class _Proof:
         """Returns an execution to the next reset that leaves the invariant there, or that there is
         none."""
         passed = self.question.before[before or 0 : behind]
-        begins = self.question.begins if before is None else AllOf()
-        asked = Question("", AllOf(), False, begins=begins, before=passed)
+        asked = Question("", AllOf(), False, begins=self.question.begins, before=passed)
 
         def wanted(runs: Runs) -> list[z3.BoolRef]:
             found = self.checker.violation(runs, asked)
@@ -219,7 +218,7 @@ class _Proof:
     ) -> Found | Obligation | Unanswered:
         """Returns an execution from the invariant that violates the question without a further
         reset, or that there is none."""
-        asked = replace(self.question, begins=AllOf(), before=self.question.before[stage:])
+        asked = replace(self.question, before=self.question.before[stage:])
 
         def wanted(runs: Runs) -> list[z3.BoolRef]:
             found = self.checker.violation(runs, asked)

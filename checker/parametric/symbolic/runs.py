@@ -18,6 +18,7 @@ automata, ATVA 2020 (one formula for all orders in which guards become true).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import assert_never
 
 import z3
@@ -31,7 +32,6 @@ from checker.parametric.automaton.automaton import (
     AnyOf,
     AtLeast,
     Automaton,
-    Burst,
     Condition,
     Counts,
     Linear,
@@ -69,8 +69,9 @@ class Shape(Struct, frozen=True):
     """Which executions a formula is about.
 
     ``cuts``: so many moments that a question speaks of, at which a segment may begin; ``resets``:
-    exactly so many steps reset variables; ``anywhere``: they begin in any configuration, not in an
-    initial one; ``behind``: they end directly behind the last step that resets variables.
+    exactly so many steps reset variables; ``anywhere``: they begin in any configuration with as
+    many processes as some initial one has; ``behind``: they end directly behind the last step that
+    resets variables.
     """
 
     cuts: int = 0
@@ -79,9 +80,14 @@ class Shape(Struct, frozen=True):
     behind: bool = False
 
 
+ALL = Shape()
+"""All executions without resets."""
+
+
 class Runs(Struct):
     """The formula: its ``assertions``, the ``numbers`` of parameters, ``moments`` from the first to
-    the last, and in ``taken`` how often rules are taken in each segment.  ``ranks``: numbers of
+    the last, and in ``taken`` how often rules are taken in each segment.  ``origin``: the initial
+    configuration: the first moment, unless the execution begins anywhere.  ``ranks``: numbers of
     locations by which rules of a segment are sorted; ``cyclic``: the locations on cycles.
     """
 
@@ -91,6 +97,7 @@ class Runs(Struct):
     moments: list[CounterConfiguration] = field(default_factory=list)
     taken: list[dict[int, z3.ArithRef]] = field(default_factory=list)
     fresh: int = 0
+    origin: CounterConfiguration = CounterConfiguration((), MappingProxyType({}))
     ranks: list[int] = field(default_factory=list)
     cyclic: list[int] = field(default_factory=list)
 
@@ -242,27 +249,44 @@ class Runs(Struct):
         return AcceleratedRun(values, begin, tuple(segments))
 
 
-def begin(automaton: Automaton, shape: Shape = Shape()) -> Runs:
+def begin(automaton: Automaton, shape: Shape = ALL) -> Runs:
     """Encodes the parameters and the first configuration."""
     rank = ranks(automaton)
     runs = Runs(automaton, ranks=rank, cyclic=sorted(on_cycles(automaton, rank)))
     _sizes(runs)
-    where: list[z3.ArithRef] = []
-    inside = reachable_locations(automaton) if shape.anywhere else set[int]()
-    for at, location in enumerate(automaton.locations):
-        possible = location.initial or at in inside
-        where.append(runs.natural("begin") if possible else z3.IntVal(0))
+    start = _initial(runs)
+    runs.origin = start
+    if shape.anywhere:
+        inside = reachable_locations(automaton)
+        zero = z3.IntVal(0)
+        where = [runs.natural("where") if at in inside else zero for at in range(len(rank))]
+        _require_sizes(runs, where)
+        sent = {name: runs.natural("first") for name in _counters(automaton)}
+        start = CounterConfiguration(tuple(where), sent)
+    runs.moments.append(start)
+    return runs
+
+
+def _initial(runs: Runs) -> CounterConfiguration:
+    """Encodes an initial configuration."""
+    automaton = runs.automaton
+    where = [
+        runs.natural("begin") if location.initial else z3.IntVal(0)
+        for location in automaton.locations
+    ]
+    _require_sizes(runs, where)
+    first = {location.name: where[at] for at, location in enumerate(automaton.locations)}
+    runs.assertions += [runs.condition(each, first) for each in automaton.begins]
+    nothing = {name: z3.IntVal(0) for name in _counters(automaton)}
+    return CounterConfiguration(tuple(where), nothing)
+
+
+def _require_sizes(runs: Runs, where: list[z3.ArithRef]) -> None:
+    """Encodes that each group has as many processes as it should."""
+    automaton = runs.automaton
     for index, group in enumerate(automaton.groups):
         there = [where[at] for at, each in enumerate(automaton.locations) if each.group == index]
         runs.assertions.append(total(there) == runs.number(group.size))
-    first = {location.name: where[at] for at, location in enumerate(automaton.locations)}
-    if shape.anywhere:
-        sent = {name: runs.natural("first") for name in _counters(automaton)}
-    else:
-        sent = {name: z3.IntVal(0) for name in _counters(automaton)}
-        runs.assertions += [runs.condition(each, first) for each in automaton.begins]
-    runs.moments.append(CounterConfiguration(tuple(where), sent))
-    return runs
 
 
 def _sizes(runs: Runs) -> None:
@@ -326,12 +350,13 @@ def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
         if rule.source == rule.target:
             there = [moment.where[rule.source], *coming.get(rule.source, [])]
             runs.assertions.append(z3.Or(taken[index] == 0, total(there) > 0))
-    distances = {at: runs.variable("distance") for at in runs.cyclic}
-    runs.assertions += supplied(automaton, runs.ranks, moment.where, taken, distances)
     back: dict[str, list[z3.BoolRef]] = {}
     for index, often in taken.items():
         for kind in automaton.rules[index].resets:
             back.setdefault(sent_name(kind), []).append(often > 0)
+    if not back:
+        distances = {at: runs.variable("distance") for at in runs.cyclic}
+        runs.assertions += supplied(automaton, runs.ranks, moment.where, taken, distances)
     sent = dict(moment.sent)
     for name in sorted(more.keys() | back.keys()):
         before = sent[name]

@@ -21,7 +21,7 @@ from msgspec import Struct
 from checker.parametric.automaton.arithmetic import plus
 from checker.parametric.automaton.automaton import AtLeast, Automaton, Linear, Rule, sent_name
 from checker.parametric.symbolic.guards import All, Any, Counted, leaves
-from checker.parametric.symbolic.runs import Runs, Shape, advance, begin
+from checker.parametric.symbolic.runs import ALL, Runs, Shape, advance, begin
 from checker.parametric.symbolic.terms import all_of, any_of, total, zero
 
 Guards = Mapping[int, Counted]
@@ -100,7 +100,7 @@ def _requires(guard: Counted, unit: Counted) -> bool:
 
 
 def accelerate(
-    automaton: Automaton, guards: Guards, tracked: frozenset[Counted], shape: Shape = Shape()
+    automaton: Automaton, guards: Guards, tracked: frozenset[Counted], shape: Shape = ALL
 ) -> Runs:
     """Encodes all executions of ``shape``, and more where not all conditions of rules are
     ``tracked``.  Unneeded segments are empty, and the last ones, or the last before a reset.
@@ -125,7 +125,7 @@ class _Segments:
             self.by_guard.setdefault(guard, []).append(rule)
 
     def encode(self) -> Runs:
-        for number in range(self.shape.resets):
+        for _ in range(self.shape.resets):
             self._between_resets()
             self._reset()
         if not self.shape.behind:

@@ -50,9 +50,7 @@ def convert(written: Written) -> tuple[Automaton, Mapping[str, Linear]]:
     empty = {name for condition in begins for name in _empty(condition, written.locations)}
     different = dict.fromkeys(rule.guard for rule in written.rules)
     guards = {guard: _guard(guard, written, variables) for guard in different}
-    rules = [
-        _rule(rule, guards[rule.guard], written, variables, found) for rule in written.rules
-    ]
+    rules = [_rule(rule, guards[rule.guard], written, variables, found) for rule in written.rules]
     if found:
         raise SpecError(tuple(found))
     at_first = {**first, **{name: Linear() for name in empty}}
@@ -187,6 +185,6 @@ def _unsendable(rule: WrittenRule, name: str, back: bool) -> Diagnostic:
     message = f"rule {rule.number} does not add a number to `{name}`"
     hint = f"write `{name}' == {name} + 1`, or leave it unchanged"
     if back:
-        message = f"rule {rule.number} does not reset `{name}` to its initial value, or a number more"
+        message = f"rule {rule.number} does not reset `{name}` to its initial value"
         hint = f"write the value that `inits` gives to `{name}`"
     return Diagnostic("E120", message, rule.span, hint=hint)

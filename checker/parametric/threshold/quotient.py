@@ -35,8 +35,8 @@ from checker.records import replace
 
 Sends = tuple[int, ...]
 Moves = dict[tuple[Sends, Sends, int], list[int]]
-"""By what is sent, what is reset, and the class that is reached: the guards of rules by number, none of which
-implies another."""
+"""By what is sent, what is reset, and the class that is reached: the guards of rules by number,
+none of which implies another."""
 
 
 class Quotient(Struct, frozen=True):
