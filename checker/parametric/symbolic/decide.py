@@ -8,7 +8,7 @@ computed step by step without z3 (:mod:`checker.parametric.automaton.execution`)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from types import MappingProxyType
 from typing import TypeAlias
@@ -37,7 +37,7 @@ from checker.parametric.symbolic.refinement import Found, Obligation, Refining
 from checker.parametric.symbolic.rounds import decide_rounds
 from checker.parametric.symbolic.runs import Runs, Shape, begin, resting
 from checker.parametric.symbolic.segments import accelerate, units
-from checker.parametric.symbolic.terms import total
+from checker.parametric.symbolic.terms import any_of, total
 from checker.records import replace
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -117,23 +117,42 @@ class ParametricChecker:
         answer = self.asking.ask(solver, *further)
         return answer if isinstance(answer, Unanswered) else answer is not None
 
+    def sizes(self, processes: int, most: int) -> Iterator[Mapping[str, int]]:
+        """Yields numbers of all parameters, at most ``most``, by which executions can begin with
+        few processes: those with fewest first, and at most as many as ``processes``."""
+        start = begin(self.automaton)
+        solver = self.asking.solver([*start.assertions, start.condition(self.assumed)])
+        there = total(start.origin.where)
+        found = 0
+        for number in range(1, processes + 1):
+            while found < most:
+                answer = self.asking.ask(solver, there == number)
+                if not isinstance(answer, z3.ModelRef):
+                    break
+                found += 1
+                values = start.run(answer).values
+                yield dict(values)
+                solver.add(any_of(start.numbers[name] != value for name, value in values))
+
     def smallest(
         self, question: Question, run: AcceleratedRun, *, steps: bool = True
     ) -> AcceleratedRun:
         """Returns an execution that violates ``question`` too, where the first parameter is
         minimal, then the next ones, and then (if ``steps``) hidden ones and the number of steps; as
-        far as z3 decides it within the time limit.
+        far as z3 decides it within the time limit.  One that resets variables is returned as it is.
         """
         return interruptible(lambda: self._smallest(question, run, steps))
 
     def _smallest(self, question: Question, run: AcceleratedRun, steps: bool) -> AcceleratedRun:
-        best, bounds, resets = run, list[Bound](), resets_in(self.automaton, run)
+        best, bounds = run, list[Bound]()
+        if resets_in(self.automaton, run):
+            return run
         further = (*self.automaton.hidden, None) if steps else ()
         for name in (*self.automaton.parameters, *further):
             lowest, highest = 0, _amount(best, name)
             while lowest < highest:
                 middle = (lowest + highest) // 2
-                found, _ = self.find(question, [*bounds, (name, middle)], resets)
+                found, _ = self.find(question, [*bounds, (name, middle)])
                 if isinstance(found, AcceleratedRun):
                     best, highest = found, _amount(found, name)
                 elif found is None:

@@ -26,6 +26,7 @@ import z3
 
 from checker.parametric.automaton.arithmetic import comparisons, linear, plus, times
 from checker.parametric.automaton.automaton import (
+    AcceleratedRun,
     AllOf,
     AnyOf,
     AtLeast,
@@ -39,7 +40,8 @@ from checker.parametric.automaton.automaton import (
     StateFormula,
     sent_name,
 )
-from checker.parametric.automaton.execution import Configuration, satisfies
+from checker.parametric.automaton.execution import Configuration, satisfies, step
+from checker.parametric.automaton.small_search import search
 from checker.parametric.symbolic.queries import Unanswered
 from checker.parametric.symbolic.refinement import Found, Obligation, Wanted
 from checker.parametric.symbolic.runs import (
@@ -57,6 +59,9 @@ if TYPE_CHECKING:
 MOST_RESETS = 5
 """Violations with up to so many resets are searched for."""
 
+FEW_PROCESSES, MOST_SIZES, MOST_SEARCHED = 4, 8, 4000
+"""How many processes, sizes, and configurations there are in a search for a violation, at most."""
+
 MOST_STATES = 100
 """Valuations of the predicates that are told apart, at most."""
 
@@ -70,18 +75,32 @@ def decide_rounds(checker: ParametricChecker, question: Question) -> Decision:
     them, proved by an invariant, or unknown."""
     without: list[Obligation] = []
     for resets in range(MOST_RESETS + 1):
+        if resets == 1:
+            proof = _Proof(checker, question).obligations()
+            if proof is not None:
+                return checker.report_proof(question, [*without, *proof])
         run, tracked = checker.find(question, resets=resets)
         if isinstance(run, Unanswered):
             return Decision(question, Outcome.UNKNOWN, reason=f"{run.reason}, with {resets} resets")
         if run is not None:
             return checker.report_violation(question, run)
         without.append(checker.obligation(question, tracked, resets))
-        if resets == 1:
-            proof = _Proof(checker, question).obligations()
-            if proof is not None:
-                return checker.report_proof(question, [without[0], *proof])
+        small = _search(checker, question) if resets == 0 else None
+        if small is not None:
+            return Decision(question, Outcome.VIOLATED, run=small)
     reason = f"no run with up to {MOST_RESETS} resets violates it, and no invariant was found"
     return Decision(question, Outcome.UNKNOWN, reason=reason)
+
+
+def _search(checker: ParametricChecker, question: Question) -> AcceleratedRun | None:
+    """Returns a violation with few processes, or ``None`` where a short search finds none."""
+    searched = 0
+    for values in checker.sizes(FEW_PROCESSES, MOST_SIZES):
+        run, more = search(checker.automaton, question, values, MOST_SEARCHED - searched)
+        searched += more
+        if run is not None or searched >= MOST_SEARCHED:
+            return run
+    return None
 
 
 class Clauses:
@@ -238,16 +257,9 @@ class _Proof:
     def _valuation(self, found: Found) -> Valuation:
         """Returns which predicates are true at the end of an execution."""
         automaton, run = self.checker.automaton, found.run
-        where, sent = list(run.begin), list(found.first)
+        last = Configuration(run.begin, found.first, (0,) * len(found.first))
         for burst in (burst for segment in run.segments for burst in segment):
-            rule = automaton.rules[burst.rule]
-            where[rule.source] -= burst.times
-            where[rule.target] += burst.times
-            for kind in rule.resets:
-                sent[kind] = 0
-            for kind in rule.sends:
-                sent[kind] += burst.times
-        last = Configuration(tuple(where), tuple(sent), (0,) * len(sent))
+            last = step(automaton, last, burst.rule, burst.times)
         values = dict(run.values)
         return tuple(satisfies(last, each, automaton, values) for each in self.predicates)
 
