@@ -41,7 +41,12 @@ def test_prove_shows_the_run_of_a_violation(
     assert "fewer is violated with N = 2, F = 1:" in out
     assert "a -> c   rule 1, line " in out
     (report,) = json.loads((folder / "out.json").read_text("utf-8"))["reports"]
-    assert {v["property"]: v["verdict"] for v in report["verdicts"]}["fewer"] == "violated"
+    fewer = {v["property"]: v for v in report["verdicts"]}["fewer"]
+    assert fewer["verdict"] == "violated"
+    assert fewer["run"]["sizes"] == {"N": 2, "F": 1}
+    assert fewer["run"]["begin"] == {"a": 2}
+    move = {"times": 1, "source": "a", "target": "c", "rule": "rule 1"}
+    assert [{**step, "line": 0} for step in fewer["run"]["steps"]] == [{**move, "line": 0}]
 
 
 def test_what_cannot_be_converted_exits_with_2(
