@@ -82,6 +82,23 @@ def test_bench_compares_with_the_table(folder: Path, capsys: pytest.CaptureFixtu
     assert "0 as published, 1 differ, 0 not decided, 1 decided that" in out
 
 
+def test_bench_writes_its_table_into_a_page(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = "file\trules\tverdict\tbest_published_seconds\nsafe.ta\t4\tsafe\t900\n"
+    (folder / "expected.tsv").write_text(table, "utf-8")
+    page = folder / "page.md"
+    page.write_text("a\n<!-- threshold: begin -->\nold\n<!-- threshold: end -->\nz\n", "utf-8")
+    assert main(["bench", "threshold", str(folder), "--markdown", str(page)]) == 3
+    found = page.read_text("utf-8")
+    assert found.startswith("a\n<!-- threshold: begin -->\n\n| file |")
+    assert "| safe.ta | safe | safe | " in found and found.endswith("<!-- threshold: end -->\nz\n")
+    assert "| crashes.ta |  | unsafe | " in found and "old" not in found
+    page.write_text("a\n<!-- threshold: begin -->\n", "utf-8")
+    assert main(["bench", "threshold", str(folder), "--markdown", str(page)]) == 2
+    assert page.read_text("utf-8") == "a\n<!-- threshold: begin -->\n"
+
+
 def test_bench_without_a_table_says_what_is_not_decided(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
