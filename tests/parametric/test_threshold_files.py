@@ -255,6 +255,13 @@ def test_an_invariant_holds_behind_every_reset(tmp_path: Path) -> None:
     assert words(text, tmp_path)["same"] == "violated"
 
 
+def test_a_variable_that_is_reset_may_have_been_larger(tmp_path: Path) -> None:
+    """Whoever prefers 0 for good though all began with 1 has voted before."""
+    voted = "later: (zero == 0 && <>[](low == 0 && wait == 0)) -> <>(votes >= 1)"
+    text = changed(ROUNDS, "later: <>[](high == 0 && low == 0)", voted)
+    assert words(text, tmp_path)["later"] == "unknown"
+
+
 def test_a_variable_is_reset_to_its_initial_value(tmp_path: Path) -> None:
     begun = changed(ROUNDS, "left == 0; }", "left == 1; }")
     assert errors(begun)[0].code == "E120"
