@@ -121,13 +121,14 @@ FORMS: Mapping[type, Form] = {
     Start: Form(items={"inputs": ("process", "value")}),
     PropertyVerdict: Form(
         first=("property", "word", "expected", "reason"),
-        keys={"word": "verdict"},
+        keys={"word": "verdict", "counted": "run"},
         digits={"seconds": 6},
         optional={
             "rests_on": "rests_on",
             "trace": "trace",
             "others": "of_others",
             "of_others": "of_others",
+            "counted": "counted",
             "chance": "chance",
             "origin": "origin",
         },
