@@ -1,7 +1,7 @@
 """Reports and traces as JSON documents, and traces back.
 
-What their objects are is said by the records and their forms (``forms.py``).  The schemas in
-``schema/`` are generated from both; a change of meaning takes a new format version.
+What their objects are is said by the records and their forms (``forms.py``).  The schemas
+(``schemas.py``) are made from both; a change of meaning takes a new format version.
 """
 
 from __future__ import annotations
