@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from checker.diagnostics import Diagnostic
 from checker.language.syntax import typed
 from checker.language.syntax.stack import protocols_of
-from checker.language.typecheck.untaken import nodes_of
+from checker.language.syntax.walk import nodes_of
 
 CODE = "C017"
 
