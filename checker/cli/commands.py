@@ -28,7 +28,7 @@ NAMES = (
     "check", "prove", "bench", "sweep", "test", "mutate", "replay", "explain", "view", "export",
     "gallery", "show", "simulate", "conform", "monitor", "test-cases", "explore", "valence",
     "audit", "judge", "scenario", "list", "docs", "fmt", "watch", "lsp", "mcp", "skill", "daemon",
-    "diagnostic", "doctor",
+    "schema", "diagnostic", "doctor",
 )  # fmt: skip
 """All commands; ``test-cases`` is ``test_cases`` in the module of that name."""
 

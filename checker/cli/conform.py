@@ -318,7 +318,7 @@ def _write_json(asking: _Asking, file: str) -> None:
     from checker.results.verdict import worst
 
     reports = [
-        json_format.conformance_to_json(each)
+        json_format.report_to_json(each)
         if isinstance(each, Conformance)
         else json_format.unusable_log_to_json(each.name, each.said, each.code)
         for each in asking.found

@@ -1,23 +1,18 @@
-"""Writes the JSON schemas that travel with the tool, from its records and their forms.
-
-``python -m scripts.write_schemas`` writes them; a test compares them with what this module makes.
-"""
+"""The JSON schemas of the documents that the tool writes, made from its records and their forms."""
 
 from __future__ import annotations
 
 import inspect
-import json
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta, defstruct
 from msgspec.json import schema_components
 
 from checker.formats.forms import DOCUMENT_FORMAT, FORMS, PLAIN
-from checker.formats.json_records import identifier, members, object_type, one_of
+from checker.formats.json_records import identifier, members, object_type
 from checker.formats.kinds import (
     CONFORMANCES_KIND,
     JUDGEMENTS_KIND,
@@ -27,20 +22,15 @@ from checker.formats.kinds import (
     VALENCES_KIND,
 )
 from checker.results.conformance import Conformance
-from checker.results.domains import Positive
 from checker.results.judgement import Judgement
 from checker.results.monitoring import Noticed
 from checker.results.mutation import Mutation
 from checker.results.problems import Problem
 from checker.results.trace import Trace
 from checker.results.valence import Valence
-from checker.results.verdict import Report, Word
-from checker.sweep import rows
-from checker.sweep.cells import Status
+from checker.results.verdict import Report
 
-CHECKER = Path(__file__).resolve().parents[1] / "checker"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-COLUMNS = {"text": str, "int": int, "real": float, "bool": bool}
 WITH_FORM = {object_type(kind, True).__name__: kind for kind in FORMS}
 """The records that have forms, by the names of their objects' types."""
 
@@ -136,93 +126,38 @@ def monitoring_schema() -> Schema:
     }
 
 
-def sweep_schema() -> Schema:
-    """Returns the schema of a sweep: its cells have the columns of its rows, and some that depend
-    on the check."""
-    columns = {**rows.FIRST, **rows.STATUS, **rows.FIGURES, **rows.ERROR, **rows.ABOUT}
-    types = {name: COLUMNS[kind] for name, kind in columns.items()}
-    cell = {name: of if name in rows.NEVER_EMPTY else of | None for name, of in types.items()}
-    keys = {
-        "file": str,
-        "check": str,
-        "settings": Annotated[dict[str, str], Meta(description="What --set gives to all cells")],
-        "axes": Annotated[
-            dict[str, list[str | int]], Meta(description="The values of each axis, in order")
-        ],
-        "notes": list[str],
-        "cells": listed(
-            defstruct("cell", {**cell, "cell": Positive, "status": one_of(Status)}.items()),
-            "A row for each cell, by its number",
-        ),
-        "diagnostics": listed(
-            object_type(Problem, True),
-            "Warnings of the check, or the errors for which there are no cells",
-        ),
-    }
-    title = "What bivalence sweep writes with --json: one check at every point of a grid"
-    schema = document_schema(rows.FORMAT, rows.KIND, title, keys)
-    schema["$defs"]["cell"] |= {
-        "title": "A cell: its parameters, and what became of it",
-        "patternProperties": {
-            "^verdict_": {"enum": [*(word.value for word in Word), None]},
-            "^(reason|trace)_": {"type": ["string", "null"]},
-        },
-        "additionalProperties": {
-            "description": "An axis, what --set gives, or another parameter of the check",
-            "type": ["integer", "string", "null"],
-        },
-    }
-    return schema
-
-
-SCHEMAS: Mapping[Path, Callable[[], Schema]] = {
-    CHECKER / "formats/schema/trace.schema.json": trace_schema,
-    CHECKER / "formats/schema/report.schema.json": partial(
+SCHEMAS: Mapping[str, Callable[[], Schema]] = {
+    "trace": trace_schema,
+    "report": partial(
         reports_schema,
         object_type(Report, True),
         REPORTS_KIND,
         "What bivalence writes with --json: the reports on checks",
     ),
-    CHECKER / "formats/schema/valence.schema.json": partial(
+    "valence": partial(
         reports_schema,
         object_type(Valence, True),
         VALENCES_KIND,
         "What bivalence valence writes with --json",
     ),
-    CHECKER / "formats/schema/conformance.schema.json": partial(
+    "conformance": partial(
         schema_with_unusable,
         object_type(Conformance, True),
         CONFORMANCES_KIND,
         "What bivalence conform writes with --json: the reports on logs",
     ),
-    CHECKER / "formats/schema/judgement.schema.json": partial(
+    "judgement": partial(
         schema_with_unusable,
         object_type(Judgement, True),
         JUDGEMENTS_KIND,
         "What bivalence judge writes with --json: the reports on histories",
     ),
-    CHECKER / "formats/schema/monitoring.schema.json": monitoring_schema,
-    CHECKER / "formats/schema/mutation.schema.json": partial(
+    "monitoring": monitoring_schema,
+    "mutation": partial(
         reports_schema,
         object_type(Mutation, True),
         MUTATIONS_KIND,
         "What bivalence mutate writes with --json: the reports on the mutants of specs",
     ),
-    CHECKER / "sweep/schema/sweep.schema.json": sweep_schema,
 }
-"""The files, and what each is made by."""
-
-
-def text_of(schema: Schema) -> str:
-    """Returns a schema as the text of its file."""
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-def write_schemas() -> None:
-    """Writes all files."""
-    for file, schema in SCHEMAS.items():
-        file.write_text(text_of(schema()), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write_schemas()
+"""The documents that have a schema, and what makes it."""
