@@ -93,8 +93,10 @@ class Try:
             raise CannotRun("E135", f"{hooks.file.name}: nodes(): {have}")
         self.names = dict(zip(processes, names, strict=True))
         self.live = [process for process in processes if process not in puppets]
-        self.listening = free_ports(processes)
-        self.links = Links(hooks, processes, self.listening)
+        found = free_ports((1 + ("dialer" in hooks.has)) * len(processes), hooks.ports)
+        self.listening = dict(zip(processes, found, strict=False))
+        known_at = dict(zip(processes, found[len(processes) :], strict=False))
+        self.links = Links(hooks, self.names, self.listening, known_at)
         self.logs = {each: NodeLog(folder / hooks.log(self.names[each])) for each in self.live}
         self.programs: dict[str, Program] = {}
         self.asked: list[Program] = []
@@ -170,20 +172,23 @@ class Try:
         until = time.monotonic() + START
         while not await self.is_ready(program, port, asks):
             await asyncio.sleep(LOOK)
+            await self.links.pass_on()
             if said := program.ended():
                 raise CannotRun("E137", f"{node} ended at its start: {said}")
             if time.monotonic() > until:
                 raise CannotRun("E137", f"{node} is not ready after {START:.0f} s")
+        await self.links.pass_on()
 
     async def is_ready(self, program: Program, port: int, asks: list[str] | None) -> bool:
         """Whether a node listens on its port, and nowhere else, and ``asks`` exits with 0."""
         found = listening(program.pid)
+        own = range(port, port + self.hooks.ports)
         for address, number in found:
-            if number != port or not address.startswith(("127.", "::ffff:127.")):
+            if number not in own or not address.startswith(("127.", "::ffff:127.")):
                 here = f"and not on 127.0.0.1:{port}"
                 raise CannotRun("E138", f"{program.name} listens on {address}:{number}, {here}")
         if asks is None:
-            return bool(found)
+            return any(number == port for _, number in found)
         return await self.run(program.name, asks) == ""
 
     async def run(self, name: str, command: Sequence[str]) -> str:
@@ -209,7 +214,7 @@ class Try:
 
     async def take(self, act: Act) -> None:
         """Takes one step.  Raises :class:`AnotherWay` where the system does not."""
-        if isinstance(act, Receive) and act.with_step:
+        if isinstance(act, Receive) and act.with_step and self.hooks.held:
             self.waiting.append((act, await self.frame_of(act)))
             return
         await self.bring_about(act)
@@ -228,7 +233,7 @@ class Try:
                 command = self.hooks.command("request", node, port, act.name, list(act.values))
                 said = self.folder / "requests.out"
                 self.asked.append(Program(f"request {act.name}", command, self.folder, said))
-            case Receive():
+            case Receive() if self.hooks.held:
                 last = await self.frame_of(act)
                 for frame in (*(first for _, first in self.waiting), last):
                     if frame is not None:
@@ -238,7 +243,7 @@ class Try:
                 claimed = self.names[act.claimed or act.sender]
                 data = self.hooks.encode(claimed, act.message.name, fields)
                 await self.links.forge(act.sender, act.process, data)
-            case Lose() if self.hooks.level == 2 or isinstance(act, Stay):
+            case Lose() if self.hooks.held and (self.hooks.level == 2 or isinstance(act, Stay)):
                 lost = Receive(act.number, act.receiver, message=act.message, sender=act.sender)
                 if (frame := await self.frame_of(lost)) is not None:
                     frame.lost = True
@@ -257,6 +262,7 @@ class Try:
                 both = pairs if act.one_way else pairs | {(b, a) for a, b in pairs}
                 if isinstance(act, Mend):
                     self.links.cut -= both
+                    await self.links.pass_on()
                 else:
                     self.links.cut |= both
             case Break():
@@ -299,7 +305,7 @@ class Try:
             if log is not None and line.kind in logged:
                 what = f"the log of {act.process} has no line `{line}`"
                 await self.until(partial(log.find, line), what, act.process)
-        for sends in act.sends:
+        for sends in act.sends if self.hooks.held else ():
             await self.await_sent(act, sends)
 
     async def await_sent(self, act: Act, sends: Sends) -> None:
@@ -349,13 +355,15 @@ class Try:
         return result
 
     def activity(self) -> int:
-        """A number that grows with all that happens."""
-        return self.links.activity + sum(log.read() for log in self.logs.values())
+        """A number that grows with all that happens; where messages are not held, with what is
+        logged."""
+        logged = sum(log.read() for log in self.logs.values())
+        return logged + (self.links.activity if self.hooks.held else 0)
 
     def is_busy(self) -> bool:
         """Whether a node is running, or waits for a processor or a disk: something may come of it,
-        however slow the machine is."""
-        return any(
+        however slow the machine is.  Nodes whose messages are not held never rest."""
+        return self.hooks.held and any(
             is_running(program.pid)
             for process, program in self.programs.items()
             if process not in self.down

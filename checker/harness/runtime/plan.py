@@ -26,16 +26,41 @@ from .acts import (
 FORCED, AWAITED, BEYOND = "forced", "awaited", "beyond reach"
 
 
-def plan(acts: Sequence[Act], level: int, own_copies: bool, fires: bool) -> list[str]:
+def with_cuts(acts: Sequence[Act]) -> list[Act]:
+    """Returns the acts for a system whose messages are not held: a link is cut before the first
+    message on it is sent, if the run delivers nothing that it sends there."""
+    arrive = {(act.sender, act.process) for act in acts if isinstance(act, Receive)}
+    done: set[tuple[str, str]] = set()
+    found: list[Act] = []
+    for act in acts:
+        for sends in act.sends:
+            for to in sends.to:
+                link, back = (act.process, to), (to, act.process)
+                if to != act.process and not {link, back} & done and link not in arrive:
+                    done.add(link)
+                    one_way = back in arrive
+                    ends = (act.process,), (to,)
+                    found.append(
+                        Cut(act.number, "", apart=ends[0], others=ends[1], one_way=one_way)
+                    )
+        found.append(act)
+    return found
+
+
+def plan(
+    acts: Sequence[Act], level: int, own_copies: bool, fires: bool, held: bool = True
+) -> list[str]:
     """Returns a line for each act.
 
     ``level``: of the hooks; ``own_copies``: whether a node's copies to itself are on the wire;
-    ``fires``: whether there is a hook for timers.
+    ``fires``: whether there is a hook for timers; ``held``: whether messages are held.
     """
     width = len(str(max((act.number for act in acts), default=0)))
     lines = []
     for act in acts:
         how, why = _of(act, level, own_copies, fires)
+        if isinstance(act, Receive | Lose) and not held:
+            how, why = AWAITED, "messages are not held"
         if act.beyond:
             how, why = (BEYOND, act.beyond) if how != FORCED else (how, f"{why}; {act.beyond}")
         remark = f" ({why})" if why else ""
