@@ -44,10 +44,12 @@ TICK = 0.003
 """Seconds between two looks at what has happened."""
 LOOK = 0.02
 """The same while a node starts."""
-START = 20.0
-"""Seconds that a node has to become ready."""
+ASKED = 20.0
+"""Seconds that a command has which asks a node something."""
 SETTLED = 0.05
 """Seconds without anything new, after which a released message counts as handled."""
+RESTED = 0.3
+"""Seconds without anything new, after which messages that are not held have arrived."""
 QUIET, MOST = 0.5, 20.0
 """Seconds without anything new after which a run is over, and seconds at most."""
 
@@ -169,14 +171,15 @@ class Try:
         self.programs[process] = program
         self.down.discard(process)
         asks = self.hooks.words("ready", node, port)
-        until = time.monotonic() + START
+        patience = float(self.hooks.settings["START"])
+        until = time.monotonic() + patience
         while not await self.is_ready(program, port, asks):
             await asyncio.sleep(LOOK)
             await self.links.pass_on()
             if said := program.ended():
                 raise CannotRun("E137", f"{node} ended at its start: {said}")
             if time.monotonic() > until:
-                raise CannotRun("E137", f"{node} is not ready after {START:.0f} s")
+                raise CannotRun("E137", f"{node} is not ready after {patience:.0f} s")
         await self.links.pass_on()
 
     async def is_ready(self, program: Program, port: int, asks: list[str] | None) -> bool:
@@ -195,11 +198,11 @@ class Try:
         """Runs a short command; returns how it failed, or nothing."""
         asked = Program(name, command, self.folder, self.folder / "requests.out")
         self.asked.append(asked)
-        until = time.monotonic() + START
+        until = time.monotonic() + ASKED
         while not (said := asked.ended()):
             if time.monotonic() > until:
                 asked.kill()
-                return f"takes longer than {START:.0f} s"
+                return f"takes longer than {ASKED:.0f} s"
             await asyncio.sleep(TICK)
         return "" if said.startswith("exit code 0") else said
 
@@ -266,10 +269,12 @@ class Try:
                 else:
                     self.links.cut |= both
             case Break():
+                await self.rest()
                 self.links.break_between(act.first, act.second)
 
     async def kill(self, process: str) -> None:
         """Kills a process; its log gets the line ``crash``."""
+        await self.rest()
         self.up(process).kill()
         self.down.add(process)
         await asyncio.sleep(SETTLED)  # what it had sent arrives
@@ -354,6 +359,19 @@ class Try:
             await asyncio.sleep(TICK)
         return result
 
+    async def rest(self) -> None:
+        """Where messages are not held, waits until what is under way has arrived: nothing is sent
+        any more, and nobody who asks something runs."""
+        seen, began = -1, time.monotonic()
+        since = began
+        while not self.hooks.held and (now := time.monotonic()) - since < RESTED:
+            busy = any(is_running(program.pid) for program in self.asked)
+            if busy or seen != (activity := self.links.activity + self.activity()):
+                seen, since = (seen if busy else activity), now
+            if now - began > self.patience:
+                return
+            await asyncio.sleep(TICK)
+
     def activity(self) -> int:
         """A number that grows with all that happens; where messages are not held, with what is
         logged."""
@@ -383,7 +401,8 @@ class Try:
                 with contextlib.suppress(AnotherWay):
                     await self.links.release(frame)
                 frame.released = True
-            await self.quiet(SETTLED if rest else QUIET)
+            end = QUIET if self.hooks.held else self.patience  # nobody sees whether they rest
+            await self.quiet(SETTLED if rest else end)
             if not rest and not self.deliverable():
                 break
         else:

@@ -26,7 +26,7 @@ NEEDED = ("nodes", "command", "ready", "log", "request")
 OPTIONAL = ("fire", "frames", "encode", "dialer")
 SETTINGS = {
     "OWN_COPIES": True, "LOGGED": ["request", "receive", "indicate", "recover"], "HELD": True,
-    "PORTS": 1,
+    "PORTS": 1, "START": 20.0,
 }  # fmt: skip
 """What ``hooks.py`` may set, with what it is otherwise."""
 

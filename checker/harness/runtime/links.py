@@ -69,6 +69,11 @@ class Stream:
         """What is not released yet."""
         return [frame for frame in self.frames if not frame.released]
 
+    @property
+    def is_over(self) -> bool:
+        """Whether its receiver is to learn that the sender has closed it."""
+        return self.ended and not self.held and not self.links.is_cut(self.sender, self.receiver)
+
     def take(self, data: bytes) -> None:
         """Takes what has come."""
         self.links.activity += 1
@@ -168,9 +173,9 @@ class Connection:
         """Closes the end of whoever has been sent all that the other one had sent before it closed
         its own."""
         if self.links.hooks.level < 2:
-            if self.forward.ended and not self.forward.held:
+            if self.forward.is_over:
                 self._close_acceptor()
-            if self.backward.ended and not self.backward.held:
+            if self.backward.is_over:
                 self.close()
 
     def _close_acceptor(self) -> None:
@@ -299,6 +304,7 @@ class Links:
         for stream in self.streams():
             with contextlib.suppress(AnotherWay):
                 await stream.pass_on()
+            stream.connection.end_where_all_is_released()
 
     def is_cut(self, sender: str, receiver: str) -> bool:
         """Whether nothing may pass from ``sender`` to ``receiver``."""

@@ -13,6 +13,7 @@ from .acts import (
     Cut,
     Fire,
     Forge,
+    Learn,
     Lose,
     Mend,
     Pause,
@@ -27,23 +28,32 @@ FORCED, AWAITED, BEYOND = "forced", "awaited", "beyond reach"
 
 
 def with_cuts(acts: Sequence[Act]) -> list[Act]:
-    """Returns the acts for a system whose messages are not held: a link is cut before the first
-    message on it is sent, if the run delivers nothing that it sends there."""
+    """Returns the acts for a system whose messages are not held: a link on which the run delivers
+    nothing of what it sends is cut from the start, until the connection breaks or an end learns
+    that it is gone."""
     arrive = {(act.sender, act.process) for act in acts if isinstance(act, Receive)}
-    done: set[tuple[str, str]] = set()
-    found: list[Act] = []
+    sent = {
+        (act.process, to): None
+        for act in acts for sends in act.sends for to in sends.to if to != act.process
+    }  # fmt: skip
+    cuts = list[Cut]()
+    for sender, to in sent:
+        if (sender, to) not in arrive and not any(to in cut.apart for cut in cuts
+                                                  if sender in cut.others):  # fmt: skip
+            one_way = (to, sender) in arrive
+            cuts.append(Cut(acts[0].number, "", apart=(sender,), others=(to,), one_way=one_way))
+    found: list[Act] = [*cuts]
     for act in acts:
-        for sends in act.sends:
-            for to in sends.to:
-                link, back = (act.process, to), (to, act.process)
-                if to != act.process and not {link, back} & done and link not in arrive:
-                    done.add(link)
-                    one_way = back in arrive
-                    ends = (act.process,), (to,)
-                    found.append(
-                        Cut(act.number, "", apart=ends[0], others=ends[1], one_way=one_way)
-                    )
         found.append(act)
+        pair = {act.first, act.second} if isinstance(act, Break) else set[str]()
+        if isinstance(act, Learn):
+            pair = {act.process, act.peer}
+        if pair:
+            found += [
+                Mend(act.number, "", apart=cut.apart, others=cut.others, one_way=cut.one_way)
+                for cut in cuts
+                if {*cut.apart, *cut.others} == pair
+            ]
     return found
 
 
@@ -98,6 +108,8 @@ def in_words(act: Act) -> str:
             return f"the links are {'whole again' if isinstance(act, Mend) else 'cut'}: {links}"
         case Break():
             return f"connections between {act.first} and {act.second} break"
+        case Learn():
+            return f"{act.process} learns that its connection to {act.peer} is gone"
     lines = ", ".join(map(str, act.lines))
     return f"{act.process or 'the network'} takes a step{f': {lines}' if lines else ''}"
 
@@ -129,6 +141,8 @@ def _of(act: Act, level: int, own_copies: bool, fires: bool) -> tuple[str, str]:
             return FORCED, f"{held}; before that it may do: {act.cut}" if act.cut else held
         case Await():
             return AWAITED if act.lines or act.sends else BEYOND, ""
+        case Learn():
+            return AWAITED, ""
         case Pause():
             return FORCED, "SIGSTOP"
         case Resume():
