@@ -1,4 +1,4 @@
-"""PySyncObj and etcd do what counterexamples say, where they lack a rule, and not otherwise."""
+"""PySyncObj, etcd and RabbitMQ do what counterexamples say where they lack a rule, and only so."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from examples.etcd.stale_read import READS
 from examples.made_to_happen import HAPPENED, NOT_SEEN, Example, played
 from examples.pysyncobj import hooks as pysyncobj_hooks
 from examples.pysyncobj.elections import ELECTIONS
+from examples.rabbitmq import hooks as rabbitmq_hooks
+from examples.rabbitmq.hands_out import ACKS
 from tests.harness.leftovers import MARK, running
 
-EXAMPLES = {"elections": ELECTIONS, "reads": READS}
+EXAMPLES = {"elections": ELECTIONS, "reads": READS, "acks": ACKS}
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -97,6 +99,19 @@ def test_who_dials_etcd_is_in_a_header(monkeypatch: pytest.MonkeyPatch) -> None:
     assert etcd_hooks.dialer(asked.replace(b"e593", b"0000")) == ""
 
 
+def test_a_broker_and_its_clients_are_told_their_ports(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RABBITMQ_ACKS", "automatic")
+    ports = {name: 30_000 + number for number, name in enumerate(rabbitmq_hooks.nodes())}
+    broker = rabbitmq_hooks.command("b1", 20_000, ports)[-1]
+    for name, port in (("NODE_PORT", 20_000), ("DIST_PORT", 20_001), ("EPMD_PORT", 20_002)):
+        assert f"{name}={port}; " in broker
+    worker = rabbitmq_hooks.command("w2", 20_010, ports)
+    assert worker[-4:] == ["30000", "w2.ndjson", "--automatic", "--after=w1"]
+    rabbitmq_hooks.command("c1", 20_020, {**ports, "b1": 31_000})
+    asked = rabbitmq_hooks.request("c1", 20_020, "submit", ["a"])
+    assert asked[-4:] == ["31000", "a", "--log", "c1.ndjson"]
+
+
 # ---- what happens ---------------------------------------------------------------------------
 
 
@@ -132,3 +147,21 @@ def test_two_servers_of_pysyncobj_lead_in_one_term(name: str, tmp_path: Path) ->
 @pytest.mark.skipif(shutil.which("etcd") is None, reason="etcd is missing: apt install etcd-server")
 def test_a_member_of_etcd_that_is_cut_off_answers_with_an_old_value(tmp_path: Path) -> None:
     happens(READS, "stale_read", tmp_path)
+
+
+@pytest.mark.realsystems
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not rabbitmq_hooks.PROGRAM.exists(),
+    reason="RabbitMQ is missing: apt install rabbitmq-server",
+)
+@pytest.mark.parametrize("name", ACKS.scenes)
+def test_rabbitmq_hands_out_twice_or_loses(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("pika", reason="pika is not installed: pip install '.[examples]'")
+    wrong = played(ACKS, name, tmp_path, True)
+    assert wrong.code == HAPPENED, wrong.said
+    assert f"is VIOLATED; a run of {ACKS.scenes[name].check}" in wrong.said
+    right = played(ACKS, name, tmp_path, False, "--tries", "1")
+    assert right.code == NOT_SEEN, right.said
+    assert f"; a run of {ACKS.scenes[name].right}" in right.said
+    assert running(os.environ[MARK]) == []
