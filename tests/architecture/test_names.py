@@ -13,7 +13,18 @@ NOT_FOR_THE_TOOL = {
     "checker.editor.pytest_plugin.pytest_collect_file": "pytest calls it",
     **{
         f"checker.harness.template_of_hooks.{name}": "a harness's user fills it in"
-        for name in ("OWN_COPIES", "LOGGED", "nodes", "command", "ready", "log", "request")
+        for name in (
+            "OWN_COPIES",
+            "LOGGED",
+            "HELD",
+            "PORTS",
+            "START",
+            "nodes",
+            "command",
+            "ready",
+            "log",
+            "request",
+        )
     },
     "checker.harness.runtime.run.main": "an exported `run.py` calls it",
     "checker.language.load.load": "tests read specs with it",
