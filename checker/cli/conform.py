@@ -221,7 +221,8 @@ class _Asking:
 
         def answer() -> None:
             with Meter(str(task.asked), silent=self.quiet) as meter:
-                reports.append(ask(self._of_each(REPLAYED), task.source, meter))
+                asked = replace(self._of_each(REPLAYED), proposals=True)
+                reports.append(ask(asked, task.source, meter))
 
         self._attempt(task.name, answer)
         for report in reports:

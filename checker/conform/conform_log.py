@@ -11,6 +11,7 @@ from msgspec import Struct
 from checker.conform.explain_events import EventExplainer, Observation
 from checker.conform.lines import MARKS, Line, Logged, Resolver, Timeline, logged_of
 from checker.conform.obstacles import obstacles_at
+from checker.conform.propose_steps import StepProposals
 from checker.conform.read_log import Log, read_log
 from checker.conform.reference_steps import Outgrown, ReferenceSteps
 from checker.conform.replayed_run import ReplayedRun, replayed
@@ -34,6 +35,7 @@ from checker.model.tree import statements
 from checker.records import replace
 from checker.results.answer import Listener, Progress, Unsupported, stop_reason
 from checker.results.conformance import Conformance, LogOfProcess
+from checker.results.step_proposals import StepProposal
 from checker.results.trace import Header, Trace
 from checker.results.verdict import Word
 from checker.results.windows import WindowScore
@@ -64,7 +66,8 @@ class Asked(Struct, frozen=True):
     """What is asked of a log.
 
     ``replay``: how many steps of a run are replayed by the interpreter, and become a trace: the
-    last ones.  ``windows``: whether the log is scored by windows, too.
+    last ones.  ``windows``: whether the log is scored by windows, too.  ``proposals``: whether a
+    mapping is sought that would explain a log with red windows.
     """
 
     spec: Spec | str
@@ -73,6 +76,7 @@ class Asked(Struct, frozen=True):
     mapping: LogMapping = NO_MAPPING
     replay: int = REPLAYED
     windows: bool = False
+    proposals: bool = False
 
     def __str__(self) -> str:
         return f"{self.spec}::{self.check}" if self.check else str(self.spec)
@@ -213,7 +217,8 @@ class _Conforming:
         if self.stopped is not None:
             said = f"{self.stopped}; so far {self.found.explained:,} lines are explained"
             return self._made(observation, Word.UNKNOWN, said)
-        return self._violated(observation)
+        report = self._violated(observation)
+        return replace(report, proposals=self._proposals()) if self.asked.proposals else report
 
     def _violated(self, observation: Observation) -> Conformance:
         if self.red is not None:
@@ -250,13 +255,32 @@ class _Conforming:
         report = self._made(observation, Word.VIOLATED, said, run)
         return replace(report, obstacles=(found,))
 
+    def _proposals(self) -> tuple[StepProposal, ...]:
+        """Returns what may be written in the mapping, as far as there is time to find out."""
+        found: list[StepProposal] = []
+        seeking = StepProposals(
+            self.opened.system, self.log, self.asked.mapping, self.observation, self._explains
+        )
+        budgets.ended(lambda: found.extend(seeking.found()))
+        return tuple(found)
+
+    def _explains(self, observation: Observation) -> bool | None:
+        """Returns whether a run explains a log, as far as a short search finds out."""
+        steps = ReferenceSteps(observation.system, EventExplainer(observation))
+        search: Search[Any] = Search(steps, observation, lambda _: None)
+        try:
+            ended = search.run(FEW + 2 * observation.lines)
+        except (Outgrown, RunFault):
+            return None
+        return search.found.complete if ended else None
+
     # ---- the search -----------------------------------------------------------------------
 
-    def observation(self) -> Observation:
-        """Returns what is logged, in terms of the present system."""
-        system = self.opened.system
-        timelines = Resolver(system, self.asked.mapping).timelines(self.log)
-        mapping = self.asked.mapping
+    def observation(self, mapping: LogMapping | None = None) -> Observation:
+        """Returns what is logged, in terms of the present system; with another ``mapping``, if it
+        is given."""
+        system, mapping = self.opened.system, mapping or self.asked.mapping
+        timelines = Resolver(system, mapping).timelines(self.log)
         unlogged = frozenset(logged_of(text) for text in mapping.unlogged)
         logged = logged_in(timelines, mapping, self.opened.made.sizes)
         return Observation(system, timelines, logged, unlogged)

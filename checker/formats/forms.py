@@ -101,7 +101,7 @@ FORMS: Mapping[type, Form] = {
         keys={"word": "verdict"},
         digits={"seconds": 6},
         derived=("lines", "explained", "exit_code"),
-        optional={"windows": "windows"},
+        optional={"windows": "windows", "proposals": "proposals"},
     ),
     WindowScore: Form(derived=("exit_code",)),
     HandlerScore: Form(derived=("red",)),
