@@ -76,7 +76,8 @@ REPLAYED_OF_EACH = 200
     "--html",
     "html_out",
     metavar="FILE",
-    help="Write the run as a page, with the reason why it ends.",
+    help="Write the run as a page, with the reason why it ends; with --windows, the score and the"
+    " spec with the windows of each line.",
 )
 @quiet_option("Omit progress and runs.")
 @writing_errors(unusable_document(CONFORMANCES_KIND))
@@ -301,7 +302,9 @@ def _write(asking: _Asking, given: dict[str, Any]) -> None:
     why = "no run was replayed" + (" from its start" if found else "")
     if asking.several and all(report.word is Word.HOLDS for report in reports):
         why = "all logs conform, and their runs are not stored: pass a single log"
-    if given["html_out"] is not None:
+    if given["html_out"] is not None and given["windows"]:
+        _write_windows(reports, given["html_out"])
+    elif given["html_out"] is not None:
         _write_page(found, given["html_out"], why)
     for option, write in (("trace_out", json_format.trace_to_text), ("itf_out", itf.trace_to_text)):
         if given[option] is None:
@@ -328,6 +331,21 @@ def _write_json(asking: _Asking, file: str) -> None:
     problems = [problem for each in unusable for problem in each.errors]
     code = worst(asking.codes)
     write_json(file, json_format.document(CONFORMANCES_KIND, reports, problems, code))
+
+
+def _write_windows(reports: list[Conformance], file: str) -> None:
+    """Writes the page of the score by windows."""
+    from checker.conform.windows import merged
+    from checker.render.html.windows import windows_page
+    from checker.session.trace_header import sources_named
+
+    scores = [each.windows for each in reports if each.windows is not None]
+    if not scores:
+        console.print_note(f"{file} was not written: no log was scored")
+        return
+    score = merged(scores) if len(scores) > 1 else scores[0]
+    files = {each.file for each in score.covered} | {each.file for each in score.lines}
+    console.write_file(file, windows_page(reports, score, sources_named(reports[0].file, files)))
 
 
 def _write_page(report: Conformance | None, file: str, why: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from checker.results.conformance_lines import Obstacle
-from checker.results.domains import Natural
+from checker.results.domains import Natural, Positive
 from checker.results.verdict import Covered
 
 
@@ -35,13 +35,26 @@ class HandlerScore(Struct, frozen=True):
         return self.windows - self.explained - self.unasked
 
 
+class LineScore(Struct, frozen=True):
+    """The windows that a line of the spec explains, on which a handler, a branch or a crash point
+    begins: how many, how many of these are ``weak``, and how many windows of it are ``red``;
+    ``first``: the first of these, and why no step explains it."""
+
+    file: str
+    line: Positive
+    explained: Natural = 0
+    weak: Natural = 0
+    red: Natural = 0
+    first: Obstacle | None = None
+
+
 class WindowScore(Struct, frozen=True):
     """The score of a log: ``handlers``, those with windows that are not explained first.
 
     ``aside``: processes whose log was not checked by windows, or not to its end, with the reason;
     ``assumed``: what may have any value in every step; ``nowhere``: the lines of messages received
     that no line sends.  ``covered``: handlers and branches of the spec, and faults, and whether a
-    window is explained by them.
+    window is explained by them; ``lines``: the score of lines of the spec.
     """
 
     handlers: tuple[HandlerScore, ...] = ()
@@ -49,6 +62,7 @@ class WindowScore(Struct, frozen=True):
     assumed: tuple[str, ...] = ()
     nowhere: Natural = 0
     covered: tuple[Covered, ...] = ()
+    lines: tuple[LineScore, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -79,12 +79,12 @@ def _rows(score: WindowScore) -> Iterator[tuple[str, str]]:
     if score.covered:
         yield "seen", f"{len(seen)} of {len(score.covered)} handlers, branches and crash points"
     for each in unseen[:MOST_UNSEEN]:
-        yield "not seen", _place(each)
+        yield "not seen", place_text(each)
     if len(unseen) > MOST_UNSEEN:
         yield "not seen", f"and {len(unseen) - MOST_UNSEEN:,} more"
 
 
-def _place(each: Covered) -> str:
+def place_text(each: Covered) -> str:
     return f"{PREFIX.get(each.kind, '')}{each.text}" + (
         f"  {each.file}:{each.line}" if each.line else ""
     )
