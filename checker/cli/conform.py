@@ -63,6 +63,11 @@ REPLAYED_OF_EACH = 200
     is_flag=True,
     help="Score the logs by handler: check each step against its process alone.",
 )
+@click.option(
+    "--coverage",
+    is_flag=True,
+    help="With the score (--windows): what of the spec no log shows, and runs that would.",
+)
 @MAX_STATES
 @TIMEOUT
 @MEMORY
@@ -122,7 +127,9 @@ def _asked(name: str, given: dict[str, Any]) -> Asked:
         engine=given["engine"],
         limits=Limits(given["max_states"], None, given["timeout"], given["memory"]),
     )
-    return Asked(spec, check, options, mapping, windows=given["windows"])
+    coverage = given["coverage"]
+    windows = given["windows"] or coverage
+    return Asked(spec, check, options, mapping, windows=windows, coverage=coverage)
 
 
 class _Asking:
@@ -302,7 +309,7 @@ def _write(asking: _Asking, given: dict[str, Any]) -> None:
     why = "no run was replayed" + (" from its start" if found else "")
     if asking.several and all(report.word is Word.HOLDS for report in reports):
         why = "all logs conform, and their runs are not stored: pass a single log"
-    if given["html_out"] is not None and given["windows"]:
+    if given["html_out"] is not None and asking.asked.windows:
         _write_windows(reports, given["html_out"])
     elif given["html_out"] is not None:
         _write_page(found, given["html_out"], why)

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from checker.conform.explain_events import EventExplainer, Observation
 from checker.conform.lines import MARKS, Line, Logged, Resolver, Timeline, logged_of
+from checker.conform.log_coverage import Seen, unseen
 from checker.conform.obstacles import obstacles_at
 from checker.conform.propose_steps import StepProposals
 from checker.conform.read_log import Log, read_log
@@ -38,7 +39,7 @@ from checker.results.conformance import Conformance, LogOfProcess
 from checker.results.step_proposals import StepProposal
 from checker.results.trace import Header, Trace
 from checker.results.verdict import Word
-from checker.results.windows import WindowScore
+from checker.results.windows import Unseen, WindowScore
 from checker.session.load import load_check
 from checker.session.trace_header import OF_A_LOG, for_a_log, header_of
 from checker.session.world_line import world_line
@@ -66,7 +67,8 @@ class Asked(Struct, frozen=True):
     """What is asked of a log.
 
     ``replay``: how many steps of a run are replayed by the interpreter, and become a trace: the
-    last ones.  ``windows``: whether the log is scored by windows, too.  ``proposals``: whether a
+    last ones.  ``windows``: whether the log is scored by windows, too; with
+    ``coverage``, runs are sought for what no window shows.  ``proposals``: whether a
     mapping is sought that would explain a log with red windows.
     """
 
@@ -76,6 +78,7 @@ class Asked(Struct, frozen=True):
     mapping: LogMapping = NO_MAPPING
     replay: int = REPLAYED
     windows: bool = False
+    coverage: bool = False
     proposals: bool = False
 
     def __str__(self) -> str:
@@ -101,7 +104,7 @@ def conform(
                 observation = conforming.observation()
         except KeyboardInterrupt as error:
             return not_begun(asked, log, stop_reason(error), time.monotonic() - started)
-        return conforming.report(observation)
+        return conforming.with_coverage(conforming.report(observation))
 
 
 def not_begun(asked: Asked, log: Log, why: str, seconds: float) -> Conformance:
@@ -195,6 +198,7 @@ class _Conforming:
         self.found: Found[Any] = Found()
         self.red: Red | None = None
         self.windows: WindowScore | None = None
+        self.seen = Seen()
         self.decided_by = self.engine
         self._enlarged = 0
         self.stopped: str | None = None
@@ -219,6 +223,17 @@ class _Conforming:
             return self._made(observation, Word.UNKNOWN, said)
         report = self._violated(observation)
         return replace(report, proposals=self._proposals()) if self.asked.proposals else report
+
+    def with_coverage(self, report: Conformance) -> Conformance:
+        """Returns ``report`` with what no window shows, if that is asked and there is time."""
+        if not self.asked.coverage or report.windows is None:
+            return report
+        found: list[Unseen] = []
+        error = budgets.ended(lambda: found.extend(unseen(self.opened, self.seen)))
+        if error is not None:
+            note = f"no runs were sought for what no window shows: {stop_reason(error)}"
+            return replace(report, notes=(*report.notes, note))
+        return replace(report, windows=replace(report.windows, unseen=tuple(found)))
 
     def _violated(self, observation: Observation) -> Conformance:
         if self.red is not None:
@@ -313,8 +328,9 @@ class _Conforming:
         judged alone, and if none is red, the search goes on to its end.
         """
         if self.asked.windows:
-            self.windows, small = score(observation)
-            self._fit(small)
+            scored = score(observation)
+            self.windows, self.seen = scored.score, scored.seen
+            self._fit(scored.small)
         few = ReferenceSteps(observation.system, EventExplainer(observation))
         if self._searched(observation, few, FEW):
             self.decided_by = DEFINITION

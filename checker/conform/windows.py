@@ -12,6 +12,7 @@ from checker.conform.lines import Line
 from checker.conform.local_log import LocalLog, Window
 from checker.conform.local_reasons import main_reason, marks_of_first, obstacle_of
 from checker.conform.local_system import NotLocal
+from checker.conform.log_coverage import Seen, passed_by_all
 from checker.conform.patterns import is_exact
 from checker.model.evaluate import RunFault
 from checker.model.ir import MarkKind
@@ -20,7 +21,7 @@ from checker.results.conformance_lines import Obstacle
 from checker.results.events import At
 from checker.results.mark_events import at as place_of
 from checker.results.vacuity import COVERED, covered
-from checker.results.windows import HandlerScore, LineScore, WindowScore
+from checker.results.windows import HandlerScore, LineScore, Unseen, WindowScore
 
 MOST_SHARED = 4
 """The largest number of things that red windows are said to share."""
@@ -109,13 +110,21 @@ class Red(Struct, frozen=True):
     obstacle: Obstacle
 
 
-def score(observation: Observation) -> tuple[WindowScore, RunFault | None]:
-    """Returns the score of the logs of ``observation``, and an error of a window that could not be
-    checked, if it only needs more room than was guessed."""
+class Scored(Struct, frozen=True):
+    """The ``score`` of logs, what their windows have ``seen``, and the error of a window that could
+    not be checked, if it only needs more room than was guessed (``small``)."""
+
+    score: WindowScore
+    seen: Seen
+    small: RunFault | None = None
+
+
+def score(observation: Observation) -> Scored:
+    """Returns the score of the logs of ``observation``."""
     small: RunFault | None = None
     counted: dict[str, _Counted] = {}
     aside: list[str] = []
-    reached: set[int] = set()
+    seen = Seen()
     lines = _Lines()
     assumed: dict[str, None] = {}
     for number, timeline in enumerate(observation.timelines):
@@ -133,22 +142,16 @@ def score(observation: Observation) -> tuple[WindowScore, RunFault | None]:
         for window in log.windows():
             last = window
             _count(counted, lines, log, window)
-            reached |= _passed(window)
+            seen.add(log, window)
         small = small or log.steps.outgrown
         if last is not None and not last.steps and (left := log.lines_after(last)):
             aside.append(f"{timeline.process}: the last {left:,} lines continue a step unknown")
     scores = [each.score(name) for name, each in counted.items()]
     scores.sort(key=lambda each: (-each.red, each.name))
     nowhere = sum(1 for _ in _from_nowhere(observation))
-    seen = covered(observation.system, reached)
-    found = WindowScore(tuple(scores), tuple(aside), tuple(assumed), nowhere, seen, lines.score())
-    return found, small
-
-
-def _passed(window: Window) -> set[int]:
-    """Returns the marks that all steps that explain a window pass."""
-    marks = [{event.mark for event in each.step.events} for each in window.steps]
-    return set.intersection(*marks) if marks else set()
+    places = covered(observation.system, seen.marks)
+    found = WindowScore(tuple(scores), tuple(aside), tuple(assumed), nowhere, places, lines.score())
+    return Scored(found, seen, small)
 
 
 def _count(of: dict[str, _Counted], lines: _Lines, log: LocalLog, window: Window) -> None:
@@ -163,7 +166,7 @@ def _count(of: dict[str, _Counted], lines: _Lines, log: LocalLog, window: Window
         weak = log.is_weak(window)
         counted.explained += 1
         counted.weak += weak
-        lines.explained(log, _passed(window), weak)
+        lines.explained(log, passed_by_all(window), weak)
         counted.outcomes = max(counted.outcomes, len(window.steps))
         counted.seen.update(set(_features(window.line)))
 
@@ -230,7 +233,20 @@ def merged(scores: Iterable[WindowScore]) -> WindowScore:
         sum(one.nowhere for one in found),
         together,
         _merged_lines(found),
+        tuple(_unseen_by_all(found)),
     )
+
+
+def _unseen_by_all(scores: list[WindowScore]) -> Iterator[Unseen]:
+    """Yields what none of several logs has seen."""
+    keys = [{_key(each) for each in score.unseen} for score in scores]
+    for each in scores[0].unseen if scores else ():
+        if all(_key(each) in of_one for of_one in keys):
+            yield each
+
+
+def _key(each: Unseen) -> tuple[str, str, str, int, int]:
+    return each.kind, each.text, each.file, each.line, each.column
 
 
 def _merged_lines(scores: list[WindowScore]) -> tuple[LineScore, ...]:

@@ -103,7 +103,7 @@ FORMS: Mapping[type, Form] = {
         derived=("lines", "explained", "exit_code"),
         optional={"windows": "windows", "proposals": "proposals"},
     ),
-    WindowScore: Form(derived=("exit_code",)),
+    WindowScore: Form(derived=("exit_code",), optional={"unseen": "unseen"}),
     HandlerScore: Form(derived=("red",)),
     Judgement: Form(
         constants={"format": JUDGEMENT_FORMAT, "kind": JUDGEMENT_KIND},

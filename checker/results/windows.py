@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from checker.results.conformance_lines import Obstacle
@@ -48,6 +50,23 @@ class LineScore(Struct, frozen=True):
     first: Obstacle | None = None
 
 
+UnseenKind = Literal["handler", "branch", "point", "fault", "state"]
+
+
+class Unseen(Struct, frozen=True):
+    """Something that no window shows: a place of the spec, a kind of fault, or a value of a
+    variable (``state``); ``run``: the steps of a run that shows it, in words; ``never``: no run
+    does."""
+
+    kind: UnseenKind
+    text: str
+    file: str = ""
+    line: Natural = 0
+    column: Natural = 0
+    run: tuple[str, ...] = ()
+    never: bool = False
+
+
 class WindowScore(Struct, frozen=True):
     """The score of a log: ``handlers``, those with windows that are not explained first.
 
@@ -55,6 +74,7 @@ class WindowScore(Struct, frozen=True):
     ``assumed``: what may have any value in every step; ``nowhere``: the lines of messages received
     that no line sends.  ``covered``: handlers and branches of the spec, and faults, and whether a
     window is explained by them; ``lines``: the score of lines of the spec.
+    ``unseen``: what no window shows, if asked for.
     """
 
     handlers: tuple[HandlerScore, ...] = ()
@@ -63,6 +83,7 @@ class WindowScore(Struct, frozen=True):
     nowhere: Natural = 0
     covered: tuple[Covered, ...] = ()
     lines: tuple[LineScore, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -13,7 +13,7 @@ from checker.render.html.content import as_sentence, short_file_name, with_code
 from checker.render.html.obstacles import line_of
 from checker.render.html.page import environment, policy, style
 from checker.render.terminal.conformance import left_by
-from checker.render.terminal.windows import COLUMNS, place_text
+from checker.render.terminal.windows import COLUMNS, place_text, unseen_by_run, unseen_text
 from checker.results.conformance import Conformance
 from checker.results.conformance_lines import Obstacle
 from checker.results.trace import Source
@@ -36,6 +36,10 @@ def windows_page(
             place_text(replace(each, file=short_file_name(each.file)))
             for each in score.covered
             if not each.reached
+        ],
+        "runs": [
+            {"steps": run, "shown": [unseen_text(each) for each in shown]}
+            for run, shown in unseen_by_run(score).items()
         ],
         "aside": score.aside,
         "assumed": listing(score.assumed),
