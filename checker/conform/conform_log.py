@@ -380,9 +380,11 @@ class _Conforming:
         try:
             return NativeSteps(observation.system, explainer)
         except Unsupported as why:
-            message = f"the {self.engine} engine does not support this check: {why}"
-            hint = f"try --engine {DEFINITION}"
-            raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
+            note = f"searched by the interpreter, which is slower: no native form: {why}"
+            if note not in self.notes:
+                self.notes.append(note)
+            self.decided_by = DEFINITION
+            return ReferenceSteps(observation.system, explainer)
 
     @property
     def _often(self) -> int:
