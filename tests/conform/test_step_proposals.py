@@ -9,13 +9,17 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
+from checker.conform import propose_steps
 from checker.conform.changed_values import changes
 from checker.conform.conform_log import Asked, conform
+from checker.conform.explain_events import Observation
+from checker.conform.lines import Logged
 from checker.conform.read_log import Log, read_log
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.logs.mapping import NO_MAPPING, LogMapping
 from checker.logs.read_mapping import read_mapping
+from checker.model.ir import MarkKind
 from checker.records import replace
 from checker.results.conformance import Conformance
 from checker.results.verdict import Word
@@ -94,6 +98,7 @@ def test_the_state_on_another_line_is_proposed(tmp_path: Path) -> None:
     found = proposed(tmp_path, stale).proposals
     assert any('state = "first"' in each.toml for each in found)
     assert not any('state = "last"' in each.toml for each in found)
+    assert all(0 < each.rejected < each.changes for each in found)  # one state is not read
 
 
 def test_a_kind_without_lines_is_proposed_as_unlogged(tmp_path: Path) -> None:
@@ -115,6 +120,32 @@ def test_what_would_be_an_error_is_not_proposed(tmp_path: Path) -> None:
     looks = {"kind": "handler", "name": "looks", "state": {"asked": 1}}
     rows: list[Row] = [{**PUT, "state": {"last": 1}}, looks, KEPT]
     assert not [p for p in proposed(tmp_path, rows).proposals if "steps" in p.toml]
+
+
+def test_what_makes_another_window_red_is_not_proposed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, paths = asked_of(tmp_path, [KEPT, {**PUT, "state": {"last": 1}}, END], LOGGED)
+    assert conform(asked, paths).proposals
+    first, judge = [True], propose_steps.judged
+
+    def another_red(observation: Observation) -> object:
+        found = judge(observation)
+        if first.pop() if first else False:
+            return found
+        return replace(found, red={**found.red, ("another", 1): Logged(MarkKind.TIMEOUT, "t")})
+
+    monkeypatch.setattr(propose_steps, "judged", another_red)
+    assert not conform(asked, paths).proposals
+
+
+def test_what_the_search_rejects_is_not_proposed(tmp_path: Path) -> None:
+    """The messages that are received again were sent once, so no run has the log."""
+    one: list[Row] = [{**KEPT}, {**PUT, "state": {"last": 1}}]
+    asked, paths = asked_of(tmp_path, [*one, *one, END], LOGGED)
+    assert not conform(asked, paths).proposals
+    asked, paths = asked_of(tmp_path, [*one, END], LOGGED)
+    assert conform(asked, paths).proposals
 
 
 def test_red_windows_of_other_steps_are_left(tmp_path: Path) -> None:
