@@ -101,9 +101,9 @@ FORMS: Mapping[type, Form] = {
         keys={"word": "verdict"},
         digits={"seconds": 6},
         derived=("lines", "explained", "exit_code"),
-        optional={"windows": "windows"},
+        optional={"windows": "windows", "proposals": "proposals"},
     ),
-    WindowScore: Form(derived=("exit_code",)),
+    WindowScore: Form(derived=("exit_code",), optional={"unseen": "unseen"}),
     HandlerScore: Form(derived=("red",)),
     Judgement: Form(
         constants={"format": JUDGEMENT_FORMAT, "kind": JUDGEMENT_KIND},
