@@ -25,7 +25,7 @@ PUBLISHED: dict[str, tuple[str, str]] = {
     "report": ("bivalence:reports:6", "41affcf283c37ca6"),
     "trace": ("bivalence:trace:5", "cc0cef5bef8d2d92"),
     "valence": ("bivalence:valence-reports:6", "bb1b223f9baceead"),
-    "conformance": ("bivalence:conformance-reports:6", "b3df3b55d7cf784a"),
+    "conformance": ("bivalence:conformance-reports:6", "14e0c388b5d83a0e"),
     "monitoring": ("bivalence:monitor-lines:6", "22967ba809290017"),
     "judgement": ("bivalence:judgement-reports:6", "cc431ef76c078cde"),
     "mutation": ("bivalence:mutation-reports:6", "449985530ed9d283"),
