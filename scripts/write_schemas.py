@@ -19,6 +19,7 @@ from msgspec.json import schema_components
 from checker.formats.forms import DOCUMENT_FORMAT, FORMS, PLAIN
 from checker.formats.json_records import identifier, members, object_type, one_of
 from checker.formats.kinds import (
+    ASSUMPTIONS_KIND,
     CONFORMANCES_KIND,
     JUDGEMENTS_KIND,
     MUTATIONS_KIND,
@@ -35,6 +36,7 @@ from checker.results.problems import Problem
 from checker.results.trace import Trace
 from checker.results.valence import Valence
 from checker.results.verdict import Report, Word
+from checker.results.weakest_worlds import WeakestWorlds
 from checker.sweep import rows
 from checker.sweep.cells import Status
 
@@ -207,6 +209,12 @@ SCHEMAS: Mapping[Path, Callable[[], Schema]] = {
         object_type(Mutation, True),
         MUTATIONS_KIND,
         "What bivalence mutate writes with --json: the reports on the mutants of specs",
+    ),
+    CHECKER / "formats/schema/assumptions.schema.json": partial(
+        reports_schema,
+        object_type(WeakestWorlds, True),
+        ASSUMPTIONS_KIND,
+        "What bivalence assumptions writes with --json: what the properties of a check need",
     ),
     CHECKER / "sweep/schema/sweep.schema.json": sweep_schema,
 }

@@ -23,6 +23,8 @@ from checker.results.valence import FORMAT as VALENCE_FORMAT
 from checker.results.valence import Start, Valence
 from checker.results.verdict import PropertyVerdict, Report
 from checker.results.walks import WalkSummary
+from checker.results.weakest_worlds import FORMAT as ASSUMPTIONS_FORMAT
+from checker.results.weakest_worlds import Needed, PropertyWorlds, WeakestWorlds
 from checker.results.windows import HandlerScore, WindowScore
 from checker.words.events import sentence
 from checker.words.steps import headline
@@ -36,6 +38,7 @@ CONFORMANCE_KIND = "bivalence conformance"
 VALENCE_KIND = "bivalence valence"
 JUDGEMENT_KIND = "bivalence judgement"
 MUTATION_KIND = "bivalence mutation"
+ASSUMPTIONS_KIND = "bivalence assumptions"
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
 
@@ -116,6 +119,16 @@ FORMS: Mapping[type, Form] = {
         digits={"seconds": 3, "score": 4},
         derived=("score", "unguarded", "kills", "sufficient", "unneeded"),
     ),
+    WeakestWorlds: Form(
+        constants={"format": ASSUMPTIONS_FORMAT, "kind": ASSUMPTIONS_KIND},
+        items={"assumed": ("axis", "words"), "never_asked": ("what", "why")},
+        digits={"seconds": 3},
+        derived=("is_decided", "contradicts"),
+    ),
+    PropertyWorlds: Form(
+        items={"unneeded": ("axis", "words"), "contradictions": ("fails", "holds")}
+    ),
+    Needed: Form(derived=("is_shown",), optional={"trace": "trace"}),
     Obstacle: Form(derived=("reasons",)),
     StillOpen: Form(optional={"perhaps_more": "perhaps_more"}),
     Start: Form(items={"inputs": ("process", "value")}),

@@ -25,6 +25,7 @@ from checker.results.problems import problem_of
 from checker.results.trace import FORMAT, Trace
 from checker.results.valence import Valence
 from checker.results.verdict import Report
+from checker.results.weakest_worlds import WeakestWorlds
 
 BEFORE = 4
 """The version of traces that is read beside the present one."""
@@ -82,6 +83,11 @@ def judgement_to_json(report: Judgement) -> dict[str, Any]:
 
 def mutation_to_json(report: Mutation) -> dict[str, Any]:
     """Returns a report on the mutants of a spec as a JSON object."""
+    return cast(dict[str, Any], to_data(report))
+
+
+def weakest_worlds_to_json(report: WeakestWorlds) -> dict[str, Any]:
+    """Returns a report on assumptions as a JSON object, with the runs that show them."""
     return cast(dict[str, Any], to_data(report))
 
 
