@@ -21,6 +21,7 @@ from checker.formats.json_records import identifier, members, object_type, one_o
 from checker.formats.kinds import (
     ASSUMPTIONS_KIND,
     CONFORMANCES_KIND,
+    FRONTIERS_KIND,
     JUDGEMENTS_KIND,
     MUTATIONS_KIND,
     NOTICED_KIND,
@@ -29,6 +30,7 @@ from checker.formats.kinds import (
 )
 from checker.results.conformance import Conformance
 from checker.results.domains import Positive
+from checker.results.frontier import Frontier
 from checker.results.judgement import Judgement
 from checker.results.monitoring import Noticed
 from checker.results.mutation import Mutation
@@ -215,6 +217,12 @@ SCHEMAS: Mapping[Path, Callable[[], Schema]] = {
         object_type(WeakestWorlds, True),
         ASSUMPTIONS_KIND,
         "What bivalence assumptions writes with --json: what the properties of a check need",
+    ),
+    CHECKER / "formats/schema/frontier.schema.json": partial(
+        reports_schema,
+        object_type(Frontier, True),
+        FRONTIERS_KIND,
+        "What bivalence frontier writes with --json: how far a check holds",
     ),
     CHECKER / "sweep/schema/sweep.schema.json": sweep_schema,
 }

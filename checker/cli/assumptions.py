@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -18,9 +18,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from checker.engines.options import Options
-    from checker.results.weakest_worlds import WeakestWorlds
     from checker.worlds.asking import Asker
-    from checker.worlds.assumptions import Assumptions, Question
+    from checker.worlds.assumptions import Question
+
+R = TypeVar("R", covariant=True)
+MANY = 64
+"""More points than run at a time."""
+
+
+class Search(Protocol[R]):
+    """A search of many points, and its report at any time."""
+
+    def run(self, asker: Asker) -> None:
+        """Asks all that is needed."""
+
+    def report(self, stopped: str | None = None) -> R:
+        """Returns what is known."""
+
 
 HTML = click.option("--html", "html_out", metavar="FILE", help="Write the report as a page.")
 FRESH = click.option("--fresh", is_flag=True, help="Run again what earlier commands have run.")
@@ -49,13 +63,15 @@ def assumptions(name: str, quiet: bool, verbose: bool, **given: Any) -> int:
     """
     from checker import kept
     from checker.cli.reporting import require_outputs
+    from checker.worlds.assumptions import Assumptions
 
     outputs = [given[out] for out in ("json_out", "html_out") if given[out]]
     require_outputs(outputs)
     if given["fresh"]:
         kept.use(False)
     question = asked(name, options_for(given), quiet=quiet)
-    report = _found(question, given["jobs"], quiet=quiet)
+    search = Assumptions(question)
+    report = run_points(search, question, given["jobs"], "assumptions", quiet=quiet)
     if given["json_out"] != "-":
         from checker.render.terminal.weakest_worlds import weakest_worlds_view
 
@@ -110,27 +126,24 @@ def asked(name: str, options: Options, *, quiet: bool) -> Question:
     return Question(spec, check, loaded, options, report)
 
 
-def _found(question: Question, jobs: int | None, *, quiet: bool) -> WeakestWorlds:
+def run_points(
+    search: Search[R], question: Question, jobs: int | None, what: str, *, quiet: bool
+) -> R:
+    """Runs a search of many points, ``jobs`` at a time, and returns its report; where it is
+    interrupted, one on what is known by then."""
     from checker.cli.parallel import jobs_and_threads
     from checker.cli.progress import Phases
     from checker.worlds.asking import Asker
-    from checker.worlds.assumptions import Assumptions
 
-    search = Assumptions(question)
-    at_once, _ = jobs_and_threads(jobs, 64, 1)
-    with Phases(f"assumptions {question.name}", silent=quiet) as line:
+    at_once, _ = jobs_and_threads(jobs, MANY, 1)
+    with Phases(f"{what} {question.name}", silent=quiet) as line:
 
         def tell(done: int, running: Sequence[str]) -> None:
-            line(", ".join((f"{done} worlds run", *running)), 0)
+            line(", ".join((f"{done} points run", *running)), 0)
 
         with Asker(question.spec, question.name, at_once, tell) as asker:
-            return _searched(search, asker)
-
-
-def _searched(search: Assumptions, asker: Asker) -> WeakestWorlds:
-    """Returns what is found; where it is interrupted, what is known by then."""
-    try:
-        search.run(asker)
-    except KeyboardInterrupt:
-        return search.report(f"interrupted after {asker.done} worlds")
+            try:
+                search.run(asker)
+            except KeyboardInterrupt:
+                return search.report(f"interrupted after {asker.done} points")
     return search.report()

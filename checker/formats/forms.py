@@ -12,6 +12,8 @@ from checker.results.conformance import FORMAT as CONFORMANCE_FORMAT
 from checker.results.conformance import Conformance
 from checker.results.conformance_lines import Obstacle
 from checker.results.events import Event
+from checker.results.frontier import FORMAT as FRONTIER_FORMAT
+from checker.results.frontier import Frontier, FrontierCell, PropertyFrontier
 from checker.results.judgement import FORMAT as JUDGEMENT_FORMAT
 from checker.results.judgement import Judgement
 from checker.results.logs import LogSummary
@@ -39,6 +41,7 @@ VALENCE_KIND = "bivalence valence"
 JUDGEMENT_KIND = "bivalence judgement"
 MUTATION_KIND = "bivalence mutation"
 ASSUMPTIONS_KIND = "bivalence assumptions"
+FRONTIER_KIND = "bivalence frontier"
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
 
@@ -129,6 +132,14 @@ FORMS: Mapping[type, Form] = {
         items={"unneeded": ("axis", "words"), "contradictions": ("fails", "holds")}
     ),
     Needed: Form(derived=("is_shown",), optional={"trace": "trace"}),
+    Frontier: Form(
+        constants={"format": FRONTIER_FORMAT, "kind": FRONTIER_KIND},
+        items={"axes": ("axis", "values")},
+        digits={"seconds": 3},
+        derived=("is_decided",),
+    ),
+    PropertyFrontier: Form(items={"contradictions": ("fails", "holds")}),
+    FrontierCell: Form(optional={"trace": "trace"}),
     Obstacle: Form(derived=("reasons",)),
     StillOpen: Form(optional={"perhaps_more": "perhaps_more"}),
     Start: Form(items={"inputs": ("process", "value")}),

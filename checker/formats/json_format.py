@@ -19,6 +19,7 @@ from checker.formats.kinds import DOCUMENT_KINDS
 from checker.resources import version
 from checker.results.conformance import Conformance
 from checker.results.consistency import require_fit
+from checker.results.frontier import Frontier
 from checker.results.judgement import Judgement
 from checker.results.mutation import Mutation
 from checker.results.problems import problem_of
@@ -88,6 +89,11 @@ def mutation_to_json(report: Mutation) -> dict[str, Any]:
 
 def weakest_worlds_to_json(report: WeakestWorlds) -> dict[str, Any]:
     """Returns a report on assumptions as a JSON object, with the runs that show them."""
+    return cast(dict[str, Any], to_data(report))
+
+
+def frontier_to_json(report: Frontier) -> dict[str, Any]:
+    """Returns a report on how far a check holds as a JSON object, with its runs."""
     return cast(dict[str, Any], to_data(report))
 
 

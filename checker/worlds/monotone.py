@@ -99,9 +99,9 @@ class Search:
         """Searches: yields points whose answers are wanted, all at once, and is sent these."""
         start = self._start
         (first,) = yield from self._ask([start])
-        if first is Answer.HOLDS:
+        if first in (Answer.HOLDS, Answer.IMPOSSIBLE):
             yield from self._climb(start)
-        elif first is not Answer.IMPOSSIBLE:
+        else:
             yield from self._lower(start)
         grown = set[Point]()
         while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
@@ -23,6 +24,7 @@ FAIRNESS = "fairness of "
 
 def weakest_worlds_page(report: WeakestWorlds) -> str:
     """Returns the page of a report."""
+    script = opening_script()
     data: dict[str, Any] = {
         "report": report,
         "file": short_file_name(report.file),
@@ -30,9 +32,15 @@ def weakest_worlds_page(report: WeakestWorlds) -> str:
         "properties": [_property(each) for each in report.properties],
         "rows": [_row(report, axis, words) for axis, words in report.assumed],
         "style": style(),
-        "policy": policy(""),
+        "script": Markup(script),
+        "policy": policy(script),
     }
     return visible(environment().get_template("weakest_worlds.html").render(data))
+
+
+def opening_script() -> str:
+    """Returns the script that opens the run that a link leads to."""
+    return (Path(__file__).parent / "opened.js").read_text(encoding="utf-8")
 
 
 def run_of(trace: Trace | None, name: str) -> dict[str, Any]:
