@@ -104,7 +104,7 @@ class Assumptions:
         self._asker = asker
 
         def ask(wanted: Mapping[tuple[str, Point], Point]) -> dict[tuple[str, Point], Answer]:
-            options = {point: self._at(point) for point in set(wanted.values())}
+            options = {point: self.options_at(point) for point in set(wanted.values())}
             outcomes = asker.ask(options)
             return {key: outcomes[point].answer(key[0]) for key, point in wanted.items()}
 
@@ -129,6 +129,10 @@ class Assumptions:
             seconds=time.monotonic() - self._started,
         )
 
+    def boundary(self, name: str) -> Boundary:
+        """Returns what is known of the property ``name``, by points."""
+        return self._searches[name].boundary()
+
     # ---- points -------------------------------------------------------------------------------
 
     def _region(self, verdict: PropertyVerdict) -> tuple[Point, Point]:
@@ -140,7 +144,8 @@ class Assumptions:
         top = tuple(n if lives or a.part != FAIRNESS else a.at for a, n in tops)
         return (own, top) if verdict.word in HELD else ((0,) * len(own), own)
 
-    def _at(self, point: Point) -> Options:
+    def options_at(self, point: Point) -> Options:
+        """Returns the options of the run at ``point``."""
         settings = {**self._options.settings, **self._world.settings(point)}
         return replace(self._options, settings=settings, unfair=self._world.unfair(point))
 
@@ -153,14 +158,16 @@ class Assumptions:
 
         if point not in self._possible:
             try:
-                load_check(self._question.spec, self._question.name, self._at(point).settings)
+                load_check(
+                    self._question.spec, self._question.name, self.options_at(point).settings
+                )
                 self._possible[point] = ""
             except SpecError as problem:
                 self._possible[point] = problem.diagnostics[0].message
         return self._possible[point]
 
     def _outcome(self, point: Point) -> PointOutcome | None:
-        return None if self._asker is None else self._asker.known(self._at(point))
+        return None if self._asker is None else self._asker.known(self.options_at(point))
 
     # ---- what is reported ---------------------------------------------------------------------
 
@@ -174,7 +181,7 @@ class Assumptions:
         name, why = verdict.property, self._unasked(verdict)
         if why:
             return PropertyWorlds(name, verdict.word, unasked=why)
-        found = self._searches[name].boundary()
+        found = self.boundary(name)
         needed = (self._needed(name, point, answer) for point, answer in found.failing.items())
         return PropertyWorlds(
             property=name,
