@@ -37,8 +37,6 @@ from checker.worlds.formula import fits
 from checker.worlds.monotone import Answer, Point, Search, below, contradictions
 from checker.worlds.points import PointOutcome, settings_text
 
-MOST = 400
-"""Points of a grid that are run without being asked for."""
 SECONDS = 60.0
 """The time limit of a point, where the user gives none."""
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from checker.language.link_kinds import DUPLICATING, FAIR_LOSS, LINK_KINDS, PERFECT, Delivery
+from checker.language.link_kinds import DUPLICATING, FAIR_LOSS, FIFO, LOSSY, PERFECT, Delivery
 from checker.language.syntax import typed
 from checker.language.syntax.constant_text import constant_text
 
@@ -20,7 +20,6 @@ Point = tuple[int, ...]
 
 FAILS, LINKS, DETECTOR, FAIRNESS = "fails", "links", "detector", "fairness"
 """Parts of a world that several axes determine together."""
-FIFO, LOSSY = LINK_KINDS["fifo"], LINK_KINDS["lossy"]
 KINDS = ("crash", "omission", "byzantine")
 """Kinds of faults of a process, each of which includes the ones before it."""
 _VERBS = {
@@ -188,8 +187,7 @@ def _links(check: typed.Check) -> Iterator[Axis]:
     kinds = check.links
     connected = any(kind.connects for kind in kinds)
     if check.protocol.messages or check.protocol.layers:
-        keeps = any(kind.keeps for kind in kinds)
-        if not connected and not keeps:
+        if not connected:
             yield from _kinds(check)
         yield _once("cut", "no link is cut", bool(check.cuts))
         yield _once("partition", "the network is never partitioned", check.splits)
@@ -200,13 +198,14 @@ def _kinds(check: typed.Check) -> Iterator[Axis]:
     none = any(kind.delivery is Delivery.NO_PROMISE for kind in kinds)
     loses = any(kind.loses for kind in kinds)
     levels = (
-        Level("perfect", "no message is lost"),
+        Level(PERFECT.name, "no message is lost"),
         Level(FAIR_LOSS.name, "a message that is sent again and again arrives"),
         Level(LOSSY.name),
     )
     yield Axis("loss", levels, 2 if none else int(loses), LINKS)
     once = (Level("once", "no message arrives twice"), Level(DUPLICATING.name))
-    yield Axis("repetition", once, int(any(kind.repeats for kind in kinds)), LINKS)
+    if not any(kind.keeps for kind in kinds):
+        yield Axis("repetition", once, int(any(kind.repeats for kind in kinds)), LINKS)
     order = (Level(FIFO.name, "messages arrive in order (FIFO)"), Level("any order"))
     yield Axis("order", order, int(not any(kind.ordered for kind in kinds)), LINKS)
 
@@ -219,7 +218,7 @@ def _links_text(check: typed.Check, at: Mapping[str, str]) -> str:
         for kind in check.links
         if kind.name not in varied
     ]
-    wanted = {at["loss"], at["repetition"], at["order"]} - {PERFECT.name}
+    wanted = {at["loss"], at.get("repetition"), at["order"]} - {PERFECT.name}
     order = [kind.name for kind in (FIFO, FAIR_LOSS, LOSSY, DUPLICATING)]
     names += [name for name in order if name in wanted]
     return "+".join(names) or PERFECT.name
