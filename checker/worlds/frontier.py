@@ -28,11 +28,11 @@ from checker.results.frontier import (
     Known,
     PropertyFrontier,
 )
-from checker.results.verdict import Word
+from checker.results.verdict import ERRORS, Word
 from checker.sweep.grid import Grid
 from checker.sweep.sweep_plan import Cell, SweepPlan, plan
 from checker.worlds.asking import Asker, search_together
-from checker.worlds.assumptions import HELD, Question
+from checker.worlds.assumptions import Question
 from checker.worlds.formula import fits
 from checker.worlds.monotone import Answer, Point, Search, below, contradictions
 from checker.worlds.points import PointOutcome, settings_text
@@ -138,7 +138,7 @@ class FrontierSearch:
             at = tuple(levels[name].index(cell.settings[name]) for name in planned.harder)
             self._cells[self._slice(cell), at] = cell
         self._top = tuple(len(levels[name]) - 1 for name in planned.harder)
-        self._names = [v.property for v in question.report.verdicts if v.word in HELD]
+        self._names = [v.property for v in question.report.verdicts if v.property != ERRORS]
         slices = dict.fromkeys(key for key, _ in self._cells)
         self._searches = {
             (name, key): Search(self._zero, self._top, self._zero, self._exists(key))

@@ -124,6 +124,13 @@ def test_bad_grids(
     assert code in capsys.readouterr().err
 
 
+def test_a_property_that_is_violated_here_has_a_boundary_too(tmp_path: Path) -> None:
+    text = QUORUM.replace("need = 2", "need = 3").replace("prove enough", "expect enough violated")
+    report, _ = asked(tmp_path / "p.bcast", text, "--over", "f=0..1")
+    (enough,) = report["properties"]
+    assert [b["said"] for b in enough["boundaries"]] == ["holds up to f = 0"]
+
+
 def test_a_red_check_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "p.bcast"
     path.write_text(QUORUM.replace("need = 2", "need = 3"), "utf-8")
