@@ -11,7 +11,7 @@ GROUPS = {
     "History": ("object_name", "by", "model", "assumed", "initial", "clock_error"),
     "Log": ("mapping", "windows", "replay", "listen", "once", "lag", "state"),
     "Mutants": ("sample", "drawn_by", "every_check", "worlds", "show", "score_at_least"),
-    "World": ("settings", "grids", "fine_steps"),
+    "World": ("settings", "grids", "over", "fine_steps"),
     "Walks": ("walks", "most_steps", "seed", "after"),
     "Engine": ("engine", "reduce", "compact", "whole", "audit_reductions", "threads", "jobs"),
     "Cluster": ("master", "conf", "exchange", "shards", "graduate_at"),

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from checker.formats.schemas import Schema
 
 DOCUMENTS = (
-    "report", "trace", "valence", "conformance", "monitoring", "judgement", "mutation", "sweep",
+    "report", "trace", "valence", "conformance", "monitoring", "judgement", "mutation",
+    "assumptions", "frontier", "sweep",
 )  # fmt: skip
 """The documents that have a schema."""
 

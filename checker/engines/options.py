@@ -40,7 +40,8 @@ class Options(Struct, frozen=True):
     (:mod:`checker.engines.native.search.compact`).  ``query_timeout``: seconds at most for one
     query to a solver; ``None``: the engine's default.  ``exact``: probabilities and expected values
     are computed as fractions, and certified; ``precision``: how wide their intervals may be;
-    ``drn_out``: a file for the decision process of the check.
+    ``drn_out``: a file for the decision process of the check; ``unfair``: the kinds of actions
+    for which no fairness is assumed.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -68,6 +69,7 @@ class Options(Struct, frozen=True):
     exact: bool = False
     precision: Fraction = PRECISION
     drn_out: str | None = None
+    unfair: tuple[str, ...] = ()
 
     @property
     def hands_over(self) -> bool:

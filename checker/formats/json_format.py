@@ -19,12 +19,14 @@ from checker.formats.kinds import DOCUMENT_KINDS
 from checker.resources import version
 from checker.results.conformance import Conformance
 from checker.results.consistency import require_fit
+from checker.results.frontier import Frontier
 from checker.results.judgement import Judgement
 from checker.results.mutation import Mutation
 from checker.results.problems import problem_of
 from checker.results.trace import FORMAT, Trace
 from checker.results.valence import Valence
 from checker.results.verdict import Report
+from checker.results.weakest_worlds import WeakestWorlds
 
 BEFORE = 4
 """The version of traces that is read beside the present one."""
@@ -34,7 +36,7 @@ WANTED = "a document written by `bivalence check --trace-out`"
 
 
 def report_to_json(
-    report: Report | Valence | Conformance | Judgement | Mutation,
+    report: Report | Valence | Conformance | Judgement | Mutation | WeakestWorlds | Frontier,
 ) -> dict[str, Any]:
     """Returns a report as a JSON object, with the traces that it has."""
     return cast(dict[str, Any], to_data(report))

@@ -14,7 +14,9 @@ from msgspec.json import schema_components
 from checker.formats.forms import DOCUMENT_FORMAT, FORMS, PLAIN
 from checker.formats.json_records import identifier, members, object_type
 from checker.formats.kinds import (
+    ASSUMPTIONS_KIND,
     CONFORMANCES_KIND,
+    FRONTIERS_KIND,
     JUDGEMENTS_KIND,
     MUTATIONS_KIND,
     NOTICED_KIND,
@@ -22,6 +24,7 @@ from checker.formats.kinds import (
     VALENCES_KIND,
 )
 from checker.results.conformance import Conformance
+from checker.results.frontier import Frontier
 from checker.results.judgement import Judgement
 from checker.results.monitoring import Noticed
 from checker.results.mutation import Mutation
@@ -29,6 +32,7 @@ from checker.results.problems import Problem
 from checker.results.trace import Trace
 from checker.results.valence import Valence
 from checker.results.verdict import Report
+from checker.results.weakest_worlds import WeakestWorlds
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 WITH_FORM = {object_type(kind, True).__name__: kind for kind in FORMS}
@@ -158,6 +162,18 @@ SCHEMAS: Mapping[str, Callable[[], Schema]] = {
         object_type(Mutation, True),
         MUTATIONS_KIND,
         "What bivalence mutate writes with --json: the reports on the mutants of specs",
+    ),
+    "assumptions": partial(
+        reports_schema,
+        object_type(WeakestWorlds, True),
+        ASSUMPTIONS_KIND,
+        "What bivalence assumptions writes with --json: what the properties of a check need",
+    ),
+    "frontier": partial(
+        reports_schema,
+        object_type(Frontier, True),
+        FRONTIERS_KIND,
+        "What bivalence frontier writes with --json: how far a check holds",
     ),
 }
 """The documents that have a schema, and what makes it."""

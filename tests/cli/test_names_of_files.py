@@ -79,6 +79,12 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "replay": (("{trace}",),),
     "scenario": (("{trace}",),),
     "mutate": (("{spec}", "--sample", "1", "--jobs", "1"),),
+    "assumptions": (
+        ("{spec}::violated", "--jobs", "1", "--html", "{out}.html", "--json", "{out}.json"),
+    ),
+    "frontier": (
+        ("{spec}::violated", "--over", "crash=0..0", "--jobs", "1", "--html", "{out}.html"),
+    ),
     "export": tuple(
         ("{trace}", "--to", each, "--output", "{out}.x")
         for each in ("csv", "itf", "json", "mermaid", "shiviz", "svg")

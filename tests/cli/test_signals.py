@@ -55,6 +55,8 @@ COMMANDS = {
     "list": "list",
     "doctor": "doctor",
     "mutate": f"mutate {LIBRARY}",
+    "assumptions": f"assumptions {LIBRARY}::crash_one",
+    "frontier": f"frontier {LIBRARY}::crash_one --over n=2..3,crash=0..2",
     "daemon": "daemon status",
     "fmt": "fmt --check specs",
     "scenario": "scenario {tmp}/none.json",
