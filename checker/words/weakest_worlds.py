@@ -12,7 +12,7 @@ from checker.results.weakest_worlds import Needed, PropertyWorlds, WeakestWorlds
 def summary(found: PropertyWorlds) -> str:
     """Returns what a property needs and what it does not, in a sentence or two."""
     if found.unasked:
-        return f"{found.property}: not asked, since {found.unasked}"
+        return f"{found.property}: not asked, since {found.unasked}."
     needs = [one_of(each) for each in (*found.shown(alone=True), *found.shown(alone=False))]
     if found.verdict is Word.VIOLATED:
         return _missing(found, needs)
@@ -29,6 +29,8 @@ def _nothing(found: PropertyWorlds) -> str:
 def _missing(found: PropertyWorlds, needs: list[str]) -> str:
     if not found.weakest:
         return f"{found.property} is violated here, and holds in no world that was decided."
+    if not needs:
+        return f"{found.property} is violated here. What it would need is not known."
     return f"{found.property} is violated here. It would need {_list(needs, '; ')}."
 
 
