@@ -29,6 +29,8 @@ PUBLISHED: dict[str, tuple[str, str]] = {
     "monitoring": ("bivalence:monitor-lines:6", "22967ba809290017"),
     "judgement": ("bivalence:judgement-reports:6", "cc431ef76c078cde"),
     "mutation": ("bivalence:mutation-reports:6", "449985530ed9d283"),
+    "assumptions": ("bivalence:assumption-reports:6", "9bfdb9baf0bf5185"),
+    "frontier": ("bivalence:frontier-reports:6", "69c1e7fb4bef3a5b"),
     "sweep": ("bivalence:sweep:2", "6931539eb5cf8a2e"),
 }
 """What each schema is called, and the beginning of its SHA-256.  Who reads documents by a schema
