@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 
 VACUOUS = 4
 """The exit code where there is no mutant."""
+REFUSED = {
+    "worlds": ("properties", "show", "score_at_least", "since", "every_check"),
+    "properties": ("worlds", "show", "score_at_least", "every_check"),
+}
+"""Options that say nothing of worse worlds, and of changed properties."""
 
 
 @click.command(cls=Grouped)
@@ -50,6 +55,11 @@ VACUOUS = 4
     help="Seed of --sample.",
 )
 @click.option(
+    "--since",
+    metavar="REVISION",
+    help="Make only mutants in lines that have changed since this git revision.",
+)
+@click.option(
     "--every-check",
     is_flag=True,
     help="Run each check on each mutant, also after one has noticed it: shows which properties"
@@ -61,6 +71,12 @@ VACUOUS = 4
     is_flag=True,
     help="Change the worlds of the checks instead: more crashes, losses, late messages, … Where"
     " nothing fails, no check needs what was assumed.",
+)
+@click.option(
+    "--properties",
+    is_flag=True,
+    help="Change the properties instead: which stronger ones hold as well, and which parts no run"
+    " of a check distinguishes.",
 )
 @click.option(
     "--show",
@@ -96,15 +112,21 @@ def mutate(name: str, jobs: int | None, quiet: bool, **given: Any) -> int:
     from checker.results.answer import Limits
 
     require_outputs([given["json_out"]] if given["json_out"] else [])
+    kinds = [kind for kind in ("worlds", "properties") if given[kind]]
+    for kind in kinds:
+        for option in REFUSED[kind]:
+            if given[option] is not None and given[option] is not False:
+                raise click.UsageError(f"--{option.replace('_', '-')} is not about {kind}")
     found = targets([name], given["timeout"], given["memory"])
     spec = found[0][0]
     options = Options(limits=Limits(timeout=given["timeout"], memory=given["memory"]))
     session = _Session(spec, [check for _, check in found], options, jobs, quiet)
+    if given["since"] is not None:
+        session.restrict(given["since"])
     if given["worlds"]:
-        for option in ("show", "score_at_least"):
-            if given[option] is not None:
-                raise click.UsageError(f"--{option.replace('_', '-')} is not about worlds")
         report = session.judge_worlds(given["sample"], given["drawn_by"])
+    elif given["properties"]:
+        report = session.judge_properties(given["sample"], given["drawn_by"])
     elif given["show"] is not None:
         return session.show(given["show"])
     else:
@@ -126,7 +148,9 @@ def _code(report: Mutation, wanted: float | None) -> int:
     if report.stopped is not None:
         return UNKNOWN
     if not report.drawn:
-        console.print_note("there is nothing to change: the file declares no protocol of its own")
+        lines = f"the lines that have changed since {report.since} have no mutant"
+        nothing = "there is nothing to change: the file declares no protocol of its own"
+        console.print_note(nothing if report.since is None else lines)
         return VACUOUS
     if wanted is None:
         return 0
@@ -139,10 +163,9 @@ def _code(report: Mutation, wanted: float | None) -> int:
     return 0
 
 
-def _draw(known: int, sample: int | None, seed: int) -> tuple[list[int], int | None]:
-    """Returns the numbers of those that are judged, and the seed, if some are drawn."""
-    numbers = [*range(1, known + 1)]
-    if sample is None or sample >= known:
+def _draw(numbers: list[int], sample: int | None, seed: int) -> tuple[list[int], int | None]:
+    """Returns those of ``numbers`` that are judged, and the seed, if some are drawn."""
+    if sample is None or sample >= len(numbers):
         return numbers, None
     return sorted(random.Random(seed).sample(numbers, sample)), seed
 
@@ -178,6 +201,21 @@ class _Session:
             for protocol in {mutant.protocol for mutant in every}
         }
         self._mutants = [each for each in every if whole or self._about[each.protocol]]
+        self._since: str | None = None
+        self._lines: frozenset[int] | None = None
+
+    def restrict(self, revision: str) -> None:
+        """Leaves the mutants in lines that have changed since a git revision; raises
+        :class:`SpecError` (E157, E158)."""
+        from checker.mutate.changed_lines import changed_lines
+
+        self._lines = changed_lines(Path(self._spec.path), revision)
+        self._since = revision
+
+    def _numbers(self, mutants: Sequence[Mutant]) -> list[int]:
+        """Returns the numbers of the mutants that may be judged."""
+        lines = self._lines
+        return [n for n, each in enumerate(mutants, 1) if lines is None or each.touches(lines)]
 
     def judge(self, sample: int | None, seed: int, *, every_check: bool) -> Mutation:
         """Returns the report on all mutants, or on ``sample`` of them."""
@@ -187,13 +225,14 @@ class _Session:
 
         started = time.monotonic()
         asked, properties = self._originals()
-        numbers, drawn = _draw(len(self._mutants), sample, seed)
+        known = self._numbers(self._mutants)
+        numbers, drawn = _draw(known, sample, seed)
         tasks = self._tasks(asked, numbers, every_check=every_check)
         found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "mutant")
         return Mutation(
-            self._spec.path, tuple(self._checks), len(self._mutants), len(tasks), drawn,
+            self._spec.path, tuple(self._checks), len(known), len(tasks), drawn,
             every_check, properties, tuple(map(self._with_acceptance, found)),
-            tuple(self._left_out), stopped, time.monotonic() - started,
+            tuple(self._left_out), stopped, time.monotonic() - started, since=self._since,
         )  # fmt: skip
 
     def judge_worlds(self, sample: int | None, seed: int) -> Mutation:
@@ -207,7 +246,7 @@ class _Session:
         asked = {each.name: each for each in originals}
         checks = [each for each in self._spec.module.checks if each.name in asked]
         every = [mutant for check in checks for mutant in worlds_of(check)]
-        numbers, drawn = _draw(len(every), sample, seed)
+        numbers, drawn = _draw([*range(1, len(every) + 1)], sample, seed)
         tasks = [
             WorldTask(n, every[n - 1], self._spec, asked[every[n - 1].check], self._options)
             for n in numbers
@@ -218,14 +257,47 @@ class _Session:
             tuple(found), tuple(self._left_out), stopped, time.monotonic() - started, worlds=True,
         )  # fmt: skip
 
-    def _originals(self) -> tuple[list[Asked], tuple[str, ...]]:
+    def judge_properties(self, sample: int | None, seed: int) -> Mutation:
+        """Returns the report on the changed properties of the checks and of their mutants, or on
+        ``sample`` of them."""
+        from checker.mutate.mutant_tasks import MutantTask, judge_mutant, lost_mutant
+        from checker.mutate.property_mutants import property_mutants
+        from checker.results.mutation import Mutation
+        from checker.sweep.local import Work
+
+        started = time.monotonic()
+        names = {name for name in self._spec.names if name.partition(".")[0] in self._checks}
+        checks = [check for check in self._spec.module.checks if check.name in names]
+        changed = property_mutants(Path(self._spec.path), checks)
+        known = self._numbers([each.mutant for each in changed])
+        numbers, drawn = _draw(known, sample, seed)
+        asked, properties = self._originals([check.name for check in checks])
+        tasks = [
+            MutantTask(
+                self._name, n, each.mutant, self._spec,
+                tuple(a for a in asked if a.name in each.checks), self._options, False,
+                each.mutant.protocol,
+            )
+            for n, each in enumerate(changed, 1)
+            if n in numbers
+        ]  # fmt: skip
+        found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "property")
+        return Mutation(
+            self._spec.path, tuple(self._checks), len(known), len(tasks), drawn, False, properties,
+            tuple(found), tuple(self._left_out), stopped, time.monotonic() - started,
+            since=self._since, properties=True,
+        )  # fmt: skip
+
+    def _originals(
+        self, checks: Sequence[str] | None = None
+    ) -> tuple[list[Asked], tuple[str, ...]]:
         """Runs the checks on the spec as it is: returns what they take, the quickest first, and
         their properties.  Raises :class:`SpecError` (E127) where one is not as expected."""
         from checker.diagnostics import Diagnostic, SpecError
         from checker.mutate.mutant_tasks import Asked
 
         asked, names = [], dict[str, None]()
-        for check in self._checks:
+        for check in self._checks if checks is None else checks:
             report = self._report(self._spec, check)
             if report.was_interrupted:
                 raise KeyboardInterrupt
@@ -300,7 +372,7 @@ class _Session:
             raise click.UsageError(f"there are {len(self._mutants)} mutants")
         mutant = self._mutants[number - 1]
         console.print_line(f"mutant {number}: {mutant.protocol}, {mutant.what}")
-        for line in _difference(mutant, Path(self._spec.path).read_text(encoding="utf-8")):
+        for line in _difference(mutant):
             console.print_line(f"  {line}")
         self._options = replace(self._options, explain=10.0)
         try:
@@ -320,15 +392,15 @@ class _Session:
         return 0
 
 
-def _difference(mutant: Mutant, text: str) -> Iterator[str]:
+def _difference(mutant: Mutant) -> Iterator[str]:
     """Yields the lines that differ, but for those that every mutant lacks."""
     import difflib
 
-    lines = difflib.unified_diff(text.splitlines(), mutant.text.splitlines(), n=0, lineterm="")
-    near = False
+    from checker.language.mutation.source_text import Source
+
+    source = Source(mutant.path)
+    before = source.edited(source.kept()).splitlines()
+    lines = difflib.unified_diff(before, mutant.text.splitlines(), n=0, lineterm="")
     for line in lines:
-        if line.startswith("@@"):
-            first = int(line.split()[1].lstrip("-").partition(",")[0])
-            near = abs(first - mutant.line) <= 40
-        elif near and line[0] in "+-" and not line.startswith(("---", "+++")):
+        if line[0] in "+-" and not line.startswith(("---", "+++")):
             yield line

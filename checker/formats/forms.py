@@ -120,7 +120,15 @@ FORMS: Mapping[type, Form] = {
     Mutation: Form(
         constants={"format": MUTATION_FORMAT, "kind": MUTATION_KIND},
         digits={"seconds": 3, "score": 4},
-        derived=("score", "unguarded", "kills", "sufficient", "unneeded"),
+        derived=(
+            "score",
+            "unguarded",
+            "kills",
+            "sufficient",
+            "unneeded",
+            "promised",
+            "undistinguished",
+        ),
     ),
     WeakestWorlds: Form(
         constants={"format": ASSUMPTIONS_FORMAT, "kind": ASSUMPTIONS_KIND},

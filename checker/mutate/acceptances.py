@@ -25,7 +25,7 @@ TABLE = "accepted"
 
 
 def key_of(mutant: Mutant) -> str:
-    """Returns the key by which a mutant is accepted; several may have the same."""
+    """Returns the key by which a mutant is accepted."""
     return f"{mutant.protocol}: {mutant.change}"
 
 

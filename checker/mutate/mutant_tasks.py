@@ -3,7 +3,7 @@ first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,10 +13,14 @@ from checker.diagnostics import SpecError
 from checker.engines import budgets
 from checker.engines.options import Options
 from checker.language.load import Spec
+from checker.model.ir import TransitionSystem
 from checker.mutate.equivalence import Graph, TooLarge, graph_of, same_behaviour
+from checker.mutate.reordered_code import same_but_for_order
 from checker.records import replace
 from checker.results.mutation import Fate, Kill, MutantResult
 from checker.results.verdict import Report, Word, meets
+from checker.session.load import load_check
+from checker.session.systems import instantiated
 
 if TYPE_CHECKING:
     from checker.language.mutation.mutants import Mutant
@@ -27,7 +31,7 @@ STATES, SECONDS = 20_000, 10.0
 """The least limits on a check of a mutant."""
 TIMES = 20
 """A mutant may take so many times the states and the time of its original."""
-COMPARED = 10_000
+COMPARED = 20_000
 """The largest number of states of a check whose graph is compared with that of the original."""
 
 
@@ -54,7 +58,8 @@ class Asked(Struct, frozen=True):
 class MutantTask(Struct, frozen=True):
     """A mutant of ``original``, to be judged by the checks ``asked``; ``every_check``: also by
     those behind the first that notices it.  ``session``: a name that all mutants of a command
-    share."""
+    share.  ``only``: the property that is changed, and judged alone; empty where the protocol is.
+    """
 
     session: str
     number: int
@@ -63,6 +68,7 @@ class MutantTask(Struct, frozen=True):
     asked: tuple[Asked, ...]
     options: Options
     every_check: bool
+    only: str = ""
 
     def __str__(self) -> str:
         return f"mutant {self.number}"
@@ -101,12 +107,17 @@ def _judged(task: MutantTask, listener: Listener) -> MutantResult:
 
     try:
         spec = Spec(task.mutant.text, str(task.mutant.path))
+        spec = spec.only([task.only]) if task.only else spec
     except SpecError as refused:
         return task.result(Fate.STILLBORN, reason=first_problem(refused))
     kills: list[Kill] = []
     unknown = ""
+    same: set[str] = set()
     for asked in task.asked:
         try:
+            if not task.only and _is_same_code(task, asked, spec):
+                same.add(asked.name)
+                continue
             report = answer_check(spec, asked.name, asked.limited(task.options), listener)
         except SpecError as refused:
             return task.result(Fate.STILLBORN, reason=f"{asked.name}: {first_problem(refused)}")
@@ -120,7 +131,11 @@ def _judged(task: MutantTask, listener: Listener) -> MutantResult:
         return task.result(Fate.KILLED, tuple(kills))
     if unknown:
         return task.result(Fate.UNKNOWN, reason=unknown)
-    fate, reason = _compared(task, spec)
+    if task.only:
+        judges = f"judged by {', '.join(each.name for each in task.asked)}"
+        unasked = f"no check expects {task.only} violated"
+        return task.result(Fate.SURVIVED, reason=judges if task.asked else unasked)
+    fate, reason = _compared(task, spec, same)
     return task.result(fate, reason=reason)
 
 
@@ -148,15 +163,41 @@ def first_problem(refused: SpecError) -> str:
     return f"{found.code}: {found.message}"
 
 
-def _compared(task: MutantTask, spec: Spec) -> tuple[Fate, str]:
+def _is_same_code(task: MutantTask, asked: Asked, spec: Spec) -> bool:
+    """Returns whether a check decides of a mutant as of its original, since both are the same code
+    but for the order of independent statements."""
+
+    def compare() -> bool:
+        before = _of_original(task, asked.name).system
+        return same_but_for_order(before, _system(spec, asked.name, task.options))
+
+    return _in_time(asked.limited(task.options).limits.timeout, compare) or False
+
+
+def _system(spec: Spec, name: str, options: Options) -> TransitionSystem:
+    return instantiated(load_check(spec, name, options.settings), options).system
+
+
+def _in_time(seconds: float | None, work: Callable[[], bool]) -> bool | None:
+    """Returns the result of ``work``; ``None`` where a budget is used up first."""
+    found: list[bool] = []
+    with budgets.within(seconds):
+        stopped = budgets.ended(lambda: found.append(work()))
+    if stopped is not None and not isinstance(stopped, budgets.BudgetExhausted):
+        raise stopped
+    return found[0] if found else None
+
+
+def _compared(task: MutantTask, spec: Spec, known: set[str]) -> tuple[Fate, str]:
     """Returns the fate of a mutant that no check notices: whether all checks have the same
-    observable behaviour of it as of its original, as far as their graphs can be compared."""
+    observable behaviour of it as of its original, as far as their graphs can be compared;
+    ``known``: those that have."""
     if not task.asked:
         return Fate.SURVIVED, f"no check is about {task.mutant.protocol}"
     same: list[str] = []
     unknown: list[str] = []
     for asked in task.asked:
-        alike = _is_alike(task, asked, spec)
+        alike = asked.name in known or _is_alike(task, asked, spec)
         if alike is False:
             return Fate.SURVIVED, ""
         (unknown if alike is None else same).append(asked.name)
@@ -171,31 +212,44 @@ def _is_alike(task: MutantTask, asked: Asked, spec: Spec) -> bool | None:
     ``None``: the graphs are too large, or the time that the user gives a check is over."""
     if asked.states > COMPARED:
         return None
-    found: list[bool] = []
 
-    def compare() -> None:
-        before = _graph_of_original(task, asked.name)
-        after = graph_of(spec, asked.name, task.options, COMPARED)
-        found.append(same_behaviour(before, after))
+    def compare() -> bool:
+        before = _of_original(task, asked.name).graph(task)
+        return same_behaviour(before, graph_of(spec, asked.name, task.options, COMPARED))
 
     try:
-        with budgets.within(task.options.limits.timeout):
-            stopped = budgets.ended(compare)
+        return _in_time(task.options.limits.timeout, compare)
     except (SpecError, TooLarge):
         return None
-    if stopped is not None and not isinstance(stopped, budgets.BudgetExhausted):
-        raise stopped
-    return found[0] if found else None
 
 
-_graphs: dict[tuple[str, str], Graph] = {}
-"""The graphs of originals that this process has made, of one session."""
+class _Original(Struct):
+    """A check of an original, made once in this process."""
+
+    name: str
+    system: TransitionSystem
+    made: Graph | None = None
+    given_up: bool = False
+
+    def graph(self, task: MutantTask) -> Graph:
+        """Returns its graph; raises :class:`TooLarge`, also where it took too long before."""
+        if self.given_up:
+            raise TooLarge
+        if self.made is None:
+            self.given_up = True
+            self.made = graph_of(task.original, self.name, task.options, COMPARED)
+            self.given_up = False
+        return self.made
 
 
-def _graph_of_original(task: MutantTask, name: str) -> Graph:
+_originals: dict[tuple[str, str], _Original] = {}
+"""The checks of originals that this process has made, of one session."""
+
+
+def _of_original(task: MutantTask, name: str) -> _Original:
     key = task.session, name
-    if key not in _graphs:
-        if any(session != task.session for session, _ in _graphs):
-            _graphs.clear()
-        _graphs[key] = graph_of(task.original, name, task.options, COMPARED)
-    return _graphs[key]
+    if key not in _originals:
+        if any(session != task.session for session, _ in _originals):
+            _originals.clear()
+        _originals[key] = _Original(name, _system(task.original, name, task.options))
+    return _originals[key]

@@ -13,6 +13,10 @@ FORMAT = 1
 """Version of the document."""
 
 
+STRONGER, WEAKER = "stronger property", "weaker property"
+"""The kinds of changed properties."""
+
+
 class Fate(StrEnum):
     """What became of a mutant."""
 
@@ -81,6 +85,8 @@ class Mutation(Struct, frozen=True):
     seconds: Amount = 0.0
     version: str = version()
     worlds: bool = False
+    since: str | None = None
+    properties: bool = False
 
     def with_fate(self, fate: Fate) -> tuple[MutantResult, ...]:
         """Returns the mutants with a fate."""
@@ -89,8 +95,10 @@ class Mutation(Struct, frozen=True):
     @property
     def score(self) -> Amount | None:
         """The share of killed mutants among those that count, of which *unknown* ones are; from 0
-        to 1; ``None`` where none counts, and of worlds."""
-        counted = [each for each in self.mutants if each.counts and not self.worlds]
+        to 1; ``None`` where none counts, and of worlds and properties, whose survivors are no
+        faults."""
+        scored = not self.worlds and not self.properties
+        counted = [each for each in self.mutants if each.counts and scored]
         killed = sum(each.fate is Fate.KILLED for each in counted)
         return killed / len(counted) if counted else None
 
@@ -104,9 +112,25 @@ class Mutation(Struct, frozen=True):
         return tuple(c for c, found in fates.items() if found - {Fate.STILLBORN} == {Fate.SURVIVED})
 
     @property
+    def promised(self) -> tuple[str, ...]:
+        """The stronger properties that no check violates: they could be promised."""
+        return self._surviving(STRONGER)
+
+    @property
+    def undistinguished(self) -> tuple[str, ...]:
+        """The weaker properties that are as good as the original in all checks: no run of a check
+        shows what they lack."""
+        return self._surviving(WEAKER)
+
+    def _surviving(self, kind: str) -> tuple[str, ...]:
+        survivors = self.with_fate(Fate.SURVIVED) if self.properties else ()
+        return tuple(f"{each.protocol} {each.what}" for each in survivors if each.kind == kind)
+
+    @property
     def unguarded(self) -> tuple[Positive, ...]:
         """The lines of which some change survives and none is killed."""
-        survivors = () if self.worlds else self.with_fate(Fate.SURVIVED)
+        about_lines = not self.worlds and not self.properties
+        survivors = self.with_fate(Fate.SURVIVED) if about_lines else ()
         survived = {each.line for each in survivors if not each.accepted}
         return tuple(sorted(survived - {each.line for each in self.with_fate(Fate.KILLED)}))
 

@@ -78,6 +78,25 @@ def test_what_can_t_be_told_apart_is_equivalent(tmp_path: Path) -> None:
     text = SPEC.replace("x == 2 and not seen", "x == 2 and not seen and x <= 3")
     found = fates(judged(spec_in(tmp_path, text)))
     assert found["whether or not `x <= 3`"] == "equivalent here"
+    assert found["one less: `x <= 3`"] == "equivalent here", "the guard is in the action's name"
+
+
+def test_a_mutant_that_is_a_variant_is_judged(tmp_path: Path) -> None:
+    """A variant that is the same as its protocol is an error, which is none of the mutant's."""
+    variant = """\
+variant Endless of Counter { upon condition x == 2 and not seen as ends { skip } }
+check two of Endless { n = 1 expect done violated }
+"""
+    alone = fates(judged(spec_in(tmp_path, SPEC)))
+    assert fates(judged(spec_in(tmp_path, SPEC + variant))) == alone
+    assert alone["not `seen := true`"] == "killed"
+
+
+def test_mutants_that_read_alike_are_numbered(tmp_path: Path) -> None:
+    text = SPEC.replace("x == 2 and not seen", "x == 2 and x == 2 and not seen")
+    found = [each["what"] for each in judged(spec_in(tmp_path, text))["mutants"]]
+    assert len(set(found)) == len(found)
+    assert "whether or not `x == 2`" in found and "whether or not `x == 2` (2)" in found
 
 
 def test_a_protocol_that_no_check_is_about(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -18,6 +19,7 @@ from checker.language.mutation.source_text import Edit, Source
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items
 from checker.language.syntax.walk import nodes_of
+from checker.records import replace
 
 _STABLE = re.compile(r"stable(\s+synced)?")
 """The words of a declaration of what is stable."""
@@ -40,7 +42,7 @@ OPPOSITE = {"==": "!=", "!=": "==", "and": "or", "or": "and"}
 
 class Mutant(Struct, frozen=True):
     """A changed ``text`` of the spec at ``path``: a change of ``kind`` in line ``line`` of
-    ``protocol``; ``change``: it in words."""
+    ``protocol``, which touches the lines up to ``last``; ``change``: it in words."""
 
     path: Path
     protocol: str
@@ -48,11 +50,16 @@ class Mutant(Struct, frozen=True):
     line: int
     change: str
     text: str
+    last: int
 
     @property
     def what(self) -> str:
         """The change, with its line."""
         return f"line {self.line}: {self.change}"
+
+    def touches(self, lines: Collection[int]) -> bool:
+        """Returns whether it changes one of these lines."""
+        return any(line in lines for line in range(self.line, self.last + 1))
 
     def __str__(self) -> str:
         return f"{self.path.parent.name}/{self.path.name}: {self.protocol}: {self.what}"
@@ -72,8 +79,20 @@ def mutants(path: Path) -> list[Mutant]:
             continue
         for kind, line, what, edits in _changes(source, protocol):
             text = source.edited([*kept, *edits])
-            found.setdefault(text, Mutant(path, protocol.name.text, kind, line, what, text))
-    return list(found.values())
+            last = max(source.line_of(edit.end) for edit in edits)
+            found.setdefault(text, Mutant(path, protocol.name.text, kind, line, what, text, last))
+    return told_apart(found.values())
+
+
+def told_apart(found: Iterable[Mutant]) -> list[Mutant]:
+    """Returns the mutants; the second and later ones of a protocol that read alike are numbered."""
+    times = Counter[tuple[str, str]]()
+    numbered = []
+    for each in found:
+        times[each.protocol, each.change] += 1
+        number = times[each.protocol, each.change]
+        numbered.append(each if number == 1 else replace(each, change=f"{each.change} ({number})"))
+    return numbered
 
 
 def checks_of(path: Path, protocol: str) -> list[str]:
@@ -205,10 +224,10 @@ def _replaced(source: Source, node: object) -> Iterator[Change]:
     """Another operator, or a number that is one off."""
     match node:
         case ast.Operator("<=" | ">=" as op, args, span):
-            edits = _operators(source, op, STRICTER[op], args)
+            edits = operators(source, op, STRICTER[op], args)
             yield "stricter", span.line, f"`{STRICTER[op]}` in {source.quoted(span)}", edits
         case ast.Operator("==" | "!=" | "and" | "or" as op, args, span):
-            edits = _operators(source, op, OPPOSITE[op], args)
+            edits = operators(source, op, OPPOSITE[op], args)
             kind = "negated" if "=" in op else "and, or"
             yield kind, span.line, f"`{OPPOSITE[op]}` in {source.quoted(span)}", edits
         case ast.Integer(value, span):
@@ -218,8 +237,8 @@ def _replaced(source: Source, node: object) -> Iterator[Change]:
                     yield "one off", span.line, label, [source.instead(span, str(other))]
 
 
-def _operators(source: Source, op: str, other: str, args: tuple[ast.Expr, ...]) -> list[Edit]:
-    """Each ``op`` between operands becomes ``other``."""
+def operators(source: Source, op: str, other: str, args: tuple[ast.Expr, ...]) -> list[Edit]:
+    """Returns the edits by which each ``op`` between operands becomes ``other``."""
     edits = []
     for left, right in itertools.pairwise(args):
         start, end = source.bounds(left.span)[1], source.bounds(right.span)[0]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -38,6 +39,10 @@ class Source:
             self.starts[span.end_line - 1] + span.end_column - 1,
         )
 
+    def line_of(self, place: int) -> int:
+        """The line in which a place of the text is."""
+        return bisect.bisect_right(self.starts, place)
+
     def at(self, span: Span) -> str:
         """The text at ``span``."""
         return self.text[slice(*self.bounds(span))]
@@ -49,23 +54,74 @@ class Source:
     def instead(self, span: Span, text: str) -> Edit:
         return Edit(*self.bounds(span), text)
 
-    def edited(self, edits: Sequence[Edit]) -> str:
-        text = self.text
+    def edited(self, edits: Sequence[Edit], within: Span | None = None) -> str:
+        """The text after the edits; ``within``: this part of it, which has them all."""
+        start, end = (0, len(self.text)) if within is None else self.bounds(within)
+        text = self.text[:end]
         for edit in sorted(edits, key=lambda e: (e.start, e.end), reverse=True):
             text = text[: edit.start] + edit.text + text[edit.end :]
-        return text
+        return text[start:]
 
     def kept(self) -> list[Edit]:
-        """The edits of every mutant: imports with absolute paths; no scenarios, no mutants of
-        its author, no numbers."""
-        edits = []
+        """The edits of every mutant of a protocol: imports with absolute paths; no scenarios, no
+        mutants of its author, no numbers, and no variants that only their own checks need: a mutant
+        may be equal to one."""
+        alone = self._lonely_variants()
+        edits = self.imports() + self.scenarios(alone)
         for item in self.spec.items:
-            if isinstance(item, ast_items.Import):
-                whole = (self.path.parent / item.path).resolve()
-                edits.append(self.instead(item.span, f'import "{whole}"'))
+            name = item.protocol if isinstance(item, ast_items.Check) else None
+            if isinstance(item, ast_items.Variant):
+                name = item.name
+            if name is not None and name.text in alone:
+                edits.append(self.instead(item.span, ""))
             elif isinstance(item, ast_items.Check):
-                for part in item.items:
-                    number = isinstance(part, ast_items.Expect) and isinstance(part.value, int)
-                    if number or isinstance(part, ast_clauses.Scenario | ast_items.Mutant):
-                        edits.append(self.instead(part.span, ""))
+                edits += [
+                    self.instead(part.span, "")
+                    for part in item.items
+                    if isinstance(part, ast_items.Mutant)
+                ]
         return edits
+
+    def imports(self) -> list[Edit]:
+        """The edits that give imports absolute paths."""
+        return [
+            self.instead(item.span, f'import "{(self.path.parent / item.path).resolve()}"')
+            for item in self.spec.items
+            if isinstance(item, ast_items.Import)
+        ]
+
+    def scenarios(self, but_of: Collection[str] = ()) -> list[Edit]:
+        """The edits that leave out scenarios and expected numbers of checks, but for those of the
+        protocols ``but_of``."""
+        return [
+            self.instead(part.span, "")
+            for item in self.spec.items
+            if isinstance(item, ast_items.Check) and item.protocol.text not in but_of
+            for part in item.items
+            if isinstance(part, ast_clauses.Scenario)
+            or (isinstance(part, ast_items.Expect) and isinstance(part.value, int))
+        ]
+
+    def _lonely_variants(self) -> set[str]:
+        """The variants that may be left out: none where layers may be made of protocols of the
+        file, since what implements an interface alone is its layer."""
+        items = self.spec.items
+        protocols = [each for each in items if isinstance(each, ast_items.Protocol)]
+        own = {each.name.text for each in protocols}
+        own |= {each.implements.text for each in protocols if each.implements is not None}
+        layers = {
+            part.of.text
+            for each in items
+            if isinstance(each, ast_items.Protocol | ast_items.Variant)
+            for part in each.items
+            if isinstance(part, ast_items.Uses)
+        }
+        given = any(
+            isinstance(part, ast_items.Given)
+            for each in items
+            if isinstance(each, ast_items.Check)
+            for part in each.items
+        )
+        if given or layers & own:
+            return set()
+        return {each.name.text for each in items if isinstance(each, ast_items.Variant)}

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from checker.diagnostics.english import count
 from checker.render.terminal.canvas import pairs, stack
-from checker.results.mutation import Fate, Kill, MutantResult, Mutation
+from checker.results.mutation import STRONGER, WEAKER, Fate, Kill, MutantResult, Mutation
 
 STYLES = {
     Fate.KILLED: "green", Fate.SURVIVED: "bold red", Fate.EQUIVALENT: "dim",
@@ -32,6 +32,8 @@ def mutation_view(report: Mutation, *, verbose: bool = False) -> RenderableType:
 
 def _summary(report: Mutation) -> Text:
     every = count(report.known, "world" if report.worlds else "mutant")
+    if report.properties:
+        every = f"{report.known} changed {'property' if report.known == 1 else 'properties'}"
     said = f"{report.drawn} of {every}" if report.drawn < report.known else every
     fates = [f"{len(found)} {fate.value}" for fate in Fate if (found := report.with_fate(fate))]
     score = "" if report.score is None else f"; score {score_text(report.score)}"
@@ -46,12 +48,17 @@ def score_text(score: float) -> str:
 def _mutant(each: MutantResult) -> Text:
     text = Text(f"{each.number:>4}  ")
     text.append(each.fate.value, style=STYLES[each.fate])
-    text.append(f"  line {each.line}: {each.what}")
+    of = f"{each.protocol} " if each.kind in (STRONGER, WEAKER) else ""
+    text.append(f"  line {each.line}: {of}{each.what}{_direction(each.kind)}")
     if each.kills:
         text.append(f"\n      by {_kill(each.kills[0])}", style="dim")
     if each.reason:
         text.append(f"\n      {'accepted: ' if each.accepted else ''}{each.reason}", style="dim")
     return text
+
+
+def _direction(kind: str) -> str:
+    return {STRONGER: ", which is stronger", WEAKER: ", which is weaker"}.get(kind, "")
 
 
 def _kill(kill: Kill) -> str:
@@ -60,7 +67,13 @@ def _kill(kill: Kill) -> str:
 
 
 def _rows(report: Mutation) -> Iterator[tuple[str, str]]:
-    if report.worlds:
+    if report.properties:
+        yield (
+            "promised",
+            ", ".join(report.promised) or "nothing more: each stronger one is violated",
+        )
+        yield "no run", ", ".join(report.undistinguished) or "each part is shown by some run"
+    elif report.worlds:
         unneeded = ", ".join(report.unneeded)
         yield "unneeded", unneeded or "nothing: each worse world breaks a check, or is not decided"
     elif report.unguarded:
@@ -75,6 +88,8 @@ def _rows(report: Mutation) -> Iterator[tuple[str, str]]:
     yield "checks", ", ".join(report.checks)
     if report.left_out:
         yield "not run", f"{', '.join(report.left_out)}: for all n"
+    if report.since is not None:
+        yield "since", f"only lines that have changed since {report.since}"
     if report.seed is not None:
         yield "drawn", f"with seed {report.seed}"
     if report.stopped:
