@@ -28,7 +28,7 @@ PUBLISHED: dict[str, tuple[str, str]] = {
     "conformance": ("bivalence:conformance-reports:6", "14e0c388b5d83a0e"),
     "monitoring": ("bivalence:monitor-lines:6", "22967ba809290017"),
     "judgement": ("bivalence:judgement-reports:6", "cc431ef76c078cde"),
-    "mutation": ("bivalence:mutation-reports:6", "449985530ed9d283"),
+    "mutation": ("bivalence:mutation-reports:6", "4926135476b2e592"),
     "assumptions": ("bivalence:assumption-reports:6", "9bfdb9baf0bf5185"),
     "frontier": ("bivalence:frontier-reports:6", "69c1e7fb4bef3a5b"),
     "sweep": ("bivalence:sweep:2", "6931539eb5cf8a2e"),
