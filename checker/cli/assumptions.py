@@ -84,7 +84,7 @@ def assumptions(name: str, quiet: bool, verbose: bool, **given: Any) -> int:
     if given["json_out"] is not None:
         from checker.formats import json_format
 
-        found = json_format.weakest_worlds_to_json(report)
+        found = json_format.report_to_json(report)
         write_json(given["json_out"], json_format.document(ASSUMPTIONS_KIND, [found], [], code))
     return code
 

@@ -80,7 +80,7 @@ def frontier(name: str, over: tuple[str, ...], points: int, quiet: bool, **given
     if given["json_out"] is not None:
         from checker.formats import json_format
 
-        found = json_format.frontier_to_json(report)
+        found = json_format.report_to_json(report)
         write_json(given["json_out"], json_format.document(FRONTIERS_KIND, [found], [], code))
     return code
 

@@ -13,7 +13,7 @@ GROUPS = {
     "Mutants": ("sample", "drawn_by", "every_check", "worlds", "show", "score_at_least"),
     "World": ("settings", "grids", "over", "fine_steps"),
     "Walks": ("walks", "most_steps", "seed", "after"),
-    "Engine": ("engine", "reduce", "compact", "audit_reductions", "threads", "jobs"),
+    "Engine": ("engine", "reduce", "compact", "whole", "audit_reductions", "threads", "jobs"),
     "Cluster": ("master", "conf", "exchange", "shards", "graduate_at"),
     "Budgets": ("timeout", "memory", "max_states", "max_depth", "query_timeout", "explaining"),
     "Chance": ("exact", "precision", "drn_out"),

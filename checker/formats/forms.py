@@ -107,9 +107,9 @@ FORMS: Mapping[type, Form] = {
         keys={"word": "verdict"},
         digits={"seconds": 6},
         derived=("lines", "explained", "exit_code"),
-        optional={"windows": "windows"},
+        optional={"windows": "windows", "proposals": "proposals"},
     ),
-    WindowScore: Form(derived=("exit_code",)),
+    WindowScore: Form(derived=("exit_code",), optional={"unseen": "unseen"}),
     HandlerScore: Form(derived=("red",)),
     Judgement: Form(
         constants={"format": JUDGEMENT_FORMAT, "kind": JUDGEMENT_KIND},
@@ -145,13 +145,14 @@ FORMS: Mapping[type, Form] = {
     Start: Form(items={"inputs": ("process", "value")}),
     PropertyVerdict: Form(
         first=("property", "word", "expected", "reason"),
-        keys={"word": "verdict"},
+        keys={"word": "verdict", "counted": "run"},
         digits={"seconds": 6},
         optional={
             "rests_on": "rests_on",
             "trace": "trace",
             "others": "of_others",
             "of_others": "of_others",
+            "counted": "counted",
             "chance": "chance",
             "origin": "origin",
         },

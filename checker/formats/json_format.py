@@ -1,7 +1,7 @@
 """Reports and traces as JSON documents, and traces back.
 
-What their objects are is said by the records and their forms (``forms.py``).  The schemas in
-``schema/`` are generated from both; a change of meaning takes a new format version.
+What their objects are is said by the records and their forms (``forms.py``).  The schemas
+(``schemas.py``) are made from both; a change of meaning takes a new format version.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ DEEPEST = 200
 WANTED = "a document written by `bivalence check --trace-out`"
 
 
-def report_to_json(report: Report) -> dict[str, Any]:
-    """Returns the report as a JSON object, with the traces of its violations."""
+def report_to_json(
+    report: Report | Valence | Conformance | Judgement | Mutation | WeakestWorlds | Frontier,
+) -> dict[str, Any]:
+    """Returns a report as a JSON object, with the traces that it has."""
     return cast(dict[str, Any], to_data(report))
 
 
@@ -65,36 +67,6 @@ def reports_of(text: str) -> list[dict[str, Any]]:
     if not isinstance(found, dict) or found.get("kind") not in DOCUMENT_KINDS:
         raise ValueError("this is not a document of reports")
     return list(found["reports"])
-
-
-def valence_to_json(report: Valence) -> dict[str, Any]:
-    """Returns a report on valence as a JSON object, with the traces of its runs."""
-    return cast(dict[str, Any], to_data(report))
-
-
-def conformance_to_json(report: Conformance) -> dict[str, Any]:
-    """Returns a report on conformance as a JSON object, with its run."""
-    return cast(dict[str, Any], to_data(report))
-
-
-def judgement_to_json(report: Judgement) -> dict[str, Any]:
-    """Returns a report on a history as a JSON object."""
-    return cast(dict[str, Any], to_data(report))
-
-
-def mutation_to_json(report: Mutation) -> dict[str, Any]:
-    """Returns a report on the mutants of a spec as a JSON object."""
-    return cast(dict[str, Any], to_data(report))
-
-
-def weakest_worlds_to_json(report: WeakestWorlds) -> dict[str, Any]:
-    """Returns a report on assumptions as a JSON object, with the runs that show them."""
-    return cast(dict[str, Any], to_data(report))
-
-
-def frontier_to_json(report: Frontier) -> dict[str, Any]:
-    """Returns a report on how far a check holds as a JSON object, with its runs."""
-    return cast(dict[str, Any], to_data(report))
 
 
 def unusable_log_to_json(name: str, error: str, code: int) -> dict[str, Any]:

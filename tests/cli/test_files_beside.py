@@ -163,6 +163,9 @@ WORDS: dict[str, Sequence[str]] = {
     "assumptions": ("{spec}::violated", "--jobs", "2"),
     "frontier": ("{spec}::violated", "--over", "crash=0..1", "--jobs", "2"),
     "diagnostic": ("N003",),
+    "docs": (),
+    "mcp": (),
+    "skill": ("install", "--mcp"),
     "lsp": (),
 }
 """What each command is called with; ``watch`` does not end and has a test of its own."""

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from checker import resources
-
-SCHEMAS = Path(resources.__file__).parent / "formats/schema"
+from checker.formats.schemas import SCHEMAS
 
 
 def validate(document: Any, kind: str) -> None:
     """Raises an error where ``document`` is none of its ``kind``."""
-    every = [json.loads(path.read_text("utf-8")) for path in SCHEMAS.glob("*.schema.json")]
+    every = {name: make() for name, make in SCHEMAS.items()}
     registry = Registry().with_resources(
-        [(each["$id"], Resource.from_contents(each)) for each in every]
+        [(each["$id"], Resource.from_contents(each)) for each in every.values()]
     )
-    schema = json.loads((SCHEMAS / f"{kind}.schema.json").read_text("utf-8"))
-    Draft202012Validator(schema, registry=registry).validate(document)
+    Draft202012Validator(every[kind], registry=registry).validate(document)
