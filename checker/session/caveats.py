@@ -41,6 +41,7 @@ def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]
         *variants_of(check),
         *warning_notes(check),
         *_of_protocol(check, made),
+        *_of_bounds(check, made),
         *_of_crashes(check, made, fine),
         *_of_roles(check),
         *(f"explored only with: {_budget(budget, made)}" for budget in check.budgets),
@@ -360,6 +361,22 @@ def _protocols(check: typed.Check) -> tuple[typed.Protocol, ...]:
 def _is_draw(node: object) -> bool:
     """Returns whether ``node`` is a choice by chance."""
     return isinstance(node, typed.Choose) and node.weights is not None
+
+
+def _of_bounds(check: typed.Check, made: Instantiated) -> Iterator[str]:
+    """Yields the faults that the check declares, and that can't happen with these sizes."""
+    bounds = {
+        "crash": check.crash,
+        "omission": check.omission,
+        "byzantine": check.byzantine,
+        "reset": check.resets,
+    }
+    for kind, bound in bounds.items():
+        if bound is None or isinstance(bound, typed.Literal):
+            continue
+        if evaluate_size(bound, made.sizes.values) == 0:
+            name = bound.name if isinstance(bound, typed.Param) else "…"
+            yield f"`faults {kind} <= {name}` is 0 here: the check has no such fault"
 
 
 def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[str]:
