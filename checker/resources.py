@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -16,6 +17,9 @@ from pathlib import Path
 from typing import IO
 
 _PACKAGE = Path(__file__).resolve().parent
+CONFINED = "BIVALENCE_ROOT"
+"""The environment variable that names the folder outside of which no spec is read, but for those of
+the library."""
 DIGEST = hashlib.sha256().digest_size
 
 
@@ -86,6 +90,50 @@ def specs() -> Path:
     """Returns the folder of the protocol library; raises ``FileNotFoundError`` where it is
     missing."""
     return _folder("specs")
+
+
+def spec_path(name: str | Path) -> Path:
+    """Returns the file of the library that is called ``name``: ``broadcast/eager_reliable``, say.
+
+    Any other name is a path, and is returned as one.
+    """
+    if re.fullmatch(r"[a-z0-9_]+(/[a-z0-9_]+)+", str(name), re.ASCII) is None:
+        return Path(name)
+    found = specs() / f"{name}.bcast"
+    return found if found.is_file() else Path(name)
+
+
+def spec_names() -> list[str]:
+    """Returns the names of all files of the library, sorted: those that :func:`spec_path` finds."""
+    folder = specs()
+    return sorted(str(p.relative_to(folder).with_suffix("")) for p in folder.rglob("*.bcast"))
+
+
+def documents() -> Path:
+    """Returns the folder of the documents in Markdown, the skill for assistants among them; raises
+    ``FileNotFoundError`` if it is missing."""
+    return _folder("docs")
+
+
+def editor_extension() -> Path:
+    """Returns the folder of the extension for Visual Studio Code, as source."""
+    return _folder("editors") / "vscode"
+
+
+def install_command(extra: str) -> str:
+    """Returns the command that installs what the extra ``extra`` needs: its packages, by name, as
+    this project itself is on no index."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    with contextlib.suppress(PackageNotFoundError):
+        needed = [
+            each.partition(";")[0].strip()
+            for each in requires("bivalence") or ()
+            if re.search(rf"extra == ['\"]{extra}['\"]", each)
+        ]
+        if needed:
+            return "pip install " + " ".join(f"'{each}'" for each in needed)
+    return f"pip install '.[{extra}]'"
 
 
 def interfaces() -> Path:
@@ -187,12 +235,24 @@ def regular(path: str | os.PathLike[str], most: int) -> bytes:
     Raises :class:`Unreadable` where it is something else, such as a pipe or a device, from which
     reading may block or never end; and ``OSError``, or ``ValueError`` for an invalid name.
     """
+    require_inside(path)
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a device or a pipe"
         raise Unreadable(f"it is {kind}")
     with open(path, "rb") as file:
         return at_most(file, most)
+
+
+def require_inside(path: str | os.PathLike[str]) -> None:
+    """Raises :class:`Unreadable` where only one folder may be read (:data:`CONFINED`), and
+    ``path``, its links followed, is neither there nor one of the files that come with the tool."""
+    root = os.environ.get(CONFINED)
+    if root is None:
+        return
+    real, folders = Path(os.path.realpath(path)), (os.path.realpath(root), specs(), _PACKAGE)
+    if not any(real.is_relative_to(folder) for folder in folders):
+        raise Unreadable("it is outside of the folder that may be read")
 
 
 def at_most(file: IO[bytes], most: int) -> bytes:

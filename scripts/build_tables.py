@@ -1,4 +1,5 @@
-"""Writes the tables of the parser when hatchling builds or installs the tool."""
+"""Writes the tables of the parser when hatchling builds or installs the tool, and packs
+its documents."""
 
 from __future__ import annotations
 
@@ -24,3 +25,6 @@ class BuildTables(BuildHookInterface):  # type: ignore[misc]
             old.unlink()
         path = root / "grammar" / f"tables-{tables['key'](grammar)}.marshal"
         path.write_bytes(tables["dump"](tables["compute"](grammar)))
+        if self.target_name == "wheel" and version == "standard":
+            for page in sorted((root / "docs").glob("*.md")):
+                build_data["force_include"][str(page)] = f"checker/_data/docs/{page.name}"

@@ -17,10 +17,9 @@ import click
 
 from checker.cli.commands import cli
 from checker.cli.option_groups import GROUPS, OUTPUT, group_of
+from checker.cli.schema import DOCUMENTS, schema_of
 
 Schema = Mapping[str, Any]
-CHECKER = Path(__file__).resolve().parents[1] / "checker"
-SCHEMAS = sorted(CHECKER.glob("*/schema/*.schema.json"))
 
 
 def write_page(folder: Path, name: str, lines: Sequence[str]) -> None:
@@ -99,22 +98,20 @@ def prose(text: str) -> str:
 def write_formats(folder: Path) -> None:
     """Writes a page for each schema, and one that lists them."""
     folder.mkdir(parents=True)
-    names = []
-    for file in SCHEMAS:
-        name = file.name.removesuffix(".schema.json")
-        names.append(name)
-        write_page(folder, name, format_page(json.loads(file.read_text(encoding="utf-8")), file))
+    names = sorted(DOCUMENTS)
+    for name in names:
+        write_page(folder, name, format_page(name, schema_of(name)))
     text = (
-        "The documents that `--json` and `--trace-out` write, record by record. Their schemas"
-        " travel with the tool, and tests hold what is written to them."
+        "The documents that `--json` and `--trace-out` write, record by record. `bivalence"
+        " schema` prints their schemas, and tests hold what is written to them."
     )
     write_page(folder, "index", index("Formats of documents", text, names))
 
 
-def format_page(schema: Schema, file: Path) -> list[str]:
-    """Returns the lines of the page of a schema, which is in ``file``."""
-    path = file.relative_to(CHECKER.parent).as_posix()
-    lines = [f"# {prose(schema['title'])}", "", f"The schema is `{path}` (`{schema['$id']}`).", ""]
+def format_page(name: str, schema: Schema) -> list[str]:
+    """Returns the lines of the page of the documents called ``name``, which have a schema."""
+    said = f"`bivalence schema {name}` prints the schema, `{schema['$id']}`."
+    lines = [f"# {prose(schema['title'])}", "", said, ""]
     if "properties" in schema:
         lines += record(schema)
     else:

@@ -27,10 +27,11 @@ from checker.audit.rules import (
     performed,
     requests,
 )
-from checker.audit.shapes import nodes_of, shape_of
+from checker.audit.shapes import shape_of
 from checker.diagnostics import Diagnostic, SpecError
 from checker.language.library import prelude
 from checker.language.syntax import typed
+from checker.language.syntax.walk import nodes_of
 from checker.language.typecheck.exactly_once import OVER, TIMES, definition
 from checker.language.typecheck.scope import suggestion
 

@@ -58,13 +58,3 @@ def shape_of(formula: typed.Expr, columns: Operators) -> Shape:
 
     found = form(formula)
     return Shape(found, tuple(operators))
-
-
-def nodes_of(formula: object) -> list[object]:
-    """Returns all nodes of a formula."""
-    if isinstance(formula, tuple):
-        return [node for part in formula for node in nodes_of(part)]
-    if not is_record(formula) or isinstance(formula, type | Span):
-        return []
-    parts = (getattr(formula, field.name) for field in fields(formula) if field.name != "type")
-    return [formula, *(node for part in parts for node in nodes_of(part))]

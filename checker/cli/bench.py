@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from checker.engines.options import Options
     from checker.proving.published import Published
 
+BEGIN, END = "<!-- threshold: begin -->", "<!-- threshold: end -->"
+"""The lines of a page between which the table is written."""
+
 BUDGET = 60.0
 """Seconds for each file."""
 
@@ -31,7 +34,14 @@ BUDGET = 60.0
     help="Time limit per file.",
 )
 @QUERY_TIMEOUT
-def bench(kind: str, folder: str, budget: float, query_timeout: float | None) -> int:
+@click.option(
+    "--markdown",
+    metavar="FILE",
+    help=f"Also write the table into FILE, between the lines `{BEGIN}` and `{END}`.",
+)
+def bench(
+    kind: str, folder: str, budget: float, query_timeout: float | None, markdown: str | None
+) -> int:
     """Compare verdicts on published benchmarks with the published ones.
 
     `threshold` proves the safety specifications of all threshold automata (.ta, .eta) in DIR and
@@ -43,6 +53,7 @@ def bench(kind: str, folder: str, budget: float, query_timeout: float | None) ->
     from checker.proving.published import files_in, read_published
     from checker.results.answer import Limits
 
+    page = None if markdown is None else _Page(Path(markdown))
     paths = files_in(Path(folder))
     published = read_published(Path(folder), paths)
     options = Options(limits=Limits(timeout=budget), query_timeout=query_timeout)
@@ -53,7 +64,39 @@ def bench(kind: str, folder: str, budget: float, query_timeout: float | None) ->
         row = _row(name, path, options, published.get(name))
         rows.append(row)
         console.print_line(f"{name:{width}}  {row.line}")
-    return _total(rows, bool(published))
+    code, total = _total(rows, bool(published))
+    console.print_line()
+    console.print_line("\n".join(total))
+    if page is not None:
+        page.write(_table(dict(zip(paths, rows, strict=True)), total))
+    return code
+
+
+class _Page:
+    """A page with a place for the table.  Raises ``UsageError`` where it has none."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        text = path.read_text("utf-8") if path.is_file() else ""
+        self.before, begin, rest = text.partition(f"{BEGIN}\n")
+        _, end, self.after = rest.partition(f"{END}\n")
+        if not begin or not end:
+            raise click.UsageError(f"`{path}` has no lines `{BEGIN}` and `{END}`")
+
+    def write(self, lines: list[str]) -> None:
+        text = "\n".join(lines)
+        page = f"{self.before}{BEGIN}\n\n{text}\n\n{END}\n{self.after}"
+        self.path.write_text(page, "utf-8")
+
+
+def _table(rows: dict[str, _Row], total: list[str]) -> list[str]:
+    """Returns the lines of a Markdown table."""
+    titles = "| file | published | ours | processor s | best published s |"
+    lines = [titles, "| --- | --- | --- | ---: | ---: |"]
+    for name, row in rows.items():
+        best = "" if row.best is None else f"{row.best:.2f}"
+        lines.append(f"| {name} | {row.expected} | {row.verdict} | {row.seconds:.2f} | {best} |")
+    return [*lines, "", *(f"- {line}." for line in total)]
 
 
 class _Row:
@@ -93,20 +136,19 @@ def _row(name: str, path: Path, options: Options, published: Published | None) -
     return _Row(found.safety, time.process_time() - began, published)
 
 
-def _total(rows: list[_Row], compared: bool) -> int:
+def _total(rows: list[_Row], compared: bool) -> tuple[int, list[str]]:
+    """Returns the exit code, and lines that count the rows."""
     from checker.cli.errors import UNKNOWN, VIOLATED
 
     same, differ = sum(row.same for row in rows), sum(row.differs for row in rows)
     lacking, more = sum(row.lacking for row in rows), sum(row.more for row in rows)
     seconds = sum(row.seconds for row in rows)
-    console.print_line()
+    counted = f"{len(rows) - lacking} decided, {lacking} not decided"
     if compared:
         faster = sum(row.faster for row in rows)
-        console.print_line(
+        counted = (
             f"{same} as published, {differ} differ, {lacking} not decided, {more} decided that no"
             f" published verdict exists for, {faster} faster than the best published"
         )
-    else:
-        console.print_line(f"{len(rows) - lacking} decided, {lacking} not decided")
-    console.print_line(f"{len(rows)} files, {seconds:.1f} s of a processor")
-    return VIOLATED if differ else UNKNOWN if lacking else 0
+    code = VIOLATED if differ else UNKNOWN if lacking else 0
+    return code, [counted, f"{len(rows)} files, {seconds:.1f} s of a processor"]

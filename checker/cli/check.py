@@ -93,6 +93,11 @@ if TYPE_CHECKING:
     " of omitted states.",
 )
 @click.option(
+    "--whole",
+    is_flag=True,
+    help="Search all states, even when every property is decided.",
+)
+@click.option(
     "--valence",
     "strips",
     is_flag=True,
@@ -118,6 +123,7 @@ def check(
     coverage: bool,
     audit_reductions: bool,
     compact: bool,
+    whole: bool,
     strips: bool,
     steps: bool,
     layout: Layout,
@@ -135,7 +141,7 @@ def check(
     from checker.session.run_engine import shared_sessions
 
     options = options_of(settings, engine, coverage=coverage)
-    options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact)
+    options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact, whole=whole)
     with shared_sessions(options, at_once=not cached):
         asked = only_asked(targets(names, options.limits.timeout, options.limits.memory), only)
         display = Display(quiet, verbose, shown, steps or kinds > 1, steps, layout, lanes, folded)

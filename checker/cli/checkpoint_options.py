@@ -80,6 +80,7 @@ def _same(options: Options) -> Sequence[str]:
     """Returns the options that have to be the same when a run is resumed, and the engine."""
     words = [w for name, value in options.settings.items() for w in ("--set", f"{name}={value}")]
     words += ["--fine-steps"] * options.fine_steps + ["--coverage"] * options.coverage
+    words += ["--whole"] * options.whole
     words += ["--reduce", options.reduce] if options.reduce != "auto" else []
     if options.engine != AUTO:
         words += ["--engine", options.engine]

@@ -25,9 +25,10 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 
 
 NAMES = (
-    "check", "prove", "bench", "sweep", "test", "mutate", "replay", "explain", "view", "export",
-    "gallery", "show", "simulate", "conform", "monitor", "test-cases", "explore", "valence",
-    "audit", "judge", "scenario", "list", "fmt", "watch", "lsp", "daemon", "diagnostic", "doctor",
+    "check", "prove", "bench", "sweep", "test", "mutate", "assumptions", "frontier",
+    "replay", "explain", "view", "export", "gallery", "show", "simulate", "conform",
+    "monitor", "test-cases", "explore", "valence", "audit", "judge", "scenario", "list",
+    "docs", "fmt", "watch", "lsp", "mcp", "skill", "daemon", "schema", "diagnostic", "doctor",
 )  # fmt: skip
 """All commands; ``test-cases`` is ``test_cases`` in the module of that name."""
 

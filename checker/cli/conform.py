@@ -63,6 +63,11 @@ REPLAYED_OF_EACH = 200
     is_flag=True,
     help="Score the logs by handler: check each step against its process alone.",
 )
+@click.option(
+    "--coverage",
+    is_flag=True,
+    help="With the score (--windows): what of the spec no log shows, and runs that would.",
+)
 @MAX_STATES
 @TIMEOUT
 @MEMORY
@@ -76,7 +81,8 @@ REPLAYED_OF_EACH = 200
     "--html",
     "html_out",
     metavar="FILE",
-    help="Write the run as a page, with the reason why it ends.",
+    help="Write the run as a page, with the reason why it ends; with --windows, the score and the"
+    " spec with the windows of each line.",
 )
 @quiet_option("Omit progress and runs.")
 @writing_errors(unusable_document(CONFORMANCES_KIND))
@@ -121,7 +127,9 @@ def _asked(name: str, given: dict[str, Any]) -> Asked:
         engine=given["engine"],
         limits=Limits(given["max_states"], None, given["timeout"], given["memory"]),
     )
-    return Asked(spec, check, options, mapping, windows=given["windows"])
+    coverage = given["coverage"]
+    windows = given["windows"] or coverage
+    return Asked(spec, check, options, mapping, windows=windows, coverage=coverage)
 
 
 class _Asking:
@@ -221,7 +229,8 @@ class _Asking:
 
         def answer() -> None:
             with Meter(str(task.asked), silent=self.quiet) as meter:
-                reports.append(ask(self._of_each(REPLAYED), task.source, meter))
+                asked = replace(self._of_each(REPLAYED), proposals=True)
+                reports.append(ask(asked, task.source, meter))
 
         self._attempt(task.name, answer)
         for report in reports:
@@ -300,7 +309,9 @@ def _write(asking: _Asking, given: dict[str, Any]) -> None:
     why = "no run was replayed" + (" from its start" if found else "")
     if asking.several and all(report.word is Word.HOLDS for report in reports):
         why = "all logs conform, and their runs are not stored: pass a single log"
-    if given["html_out"] is not None:
+    if given["html_out"] is not None and asking.asked.windows:
+        _write_windows(reports, given["html_out"])
+    elif given["html_out"] is not None:
         _write_page(found, given["html_out"], why)
     for option, write in (("trace_out", json_format.trace_to_text), ("itf_out", itf.trace_to_text)):
         if given[option] is None:
@@ -318,7 +329,7 @@ def _write_json(asking: _Asking, file: str) -> None:
     from checker.results.verdict import worst
 
     reports = [
-        json_format.conformance_to_json(each)
+        json_format.report_to_json(each)
         if isinstance(each, Conformance)
         else json_format.unusable_log_to_json(each.name, each.said, each.code)
         for each in asking.found
@@ -327,6 +338,21 @@ def _write_json(asking: _Asking, file: str) -> None:
     problems = [problem for each in unusable for problem in each.errors]
     code = worst(asking.codes)
     write_json(file, json_format.document(CONFORMANCES_KIND, reports, problems, code))
+
+
+def _write_windows(reports: list[Conformance], file: str) -> None:
+    """Writes the page of the score by windows."""
+    from checker.conform.windows import merged
+    from checker.render.html.windows import windows_page
+    from checker.session.trace_header import sources_named
+
+    scores = [each.windows for each in reports if each.windows is not None]
+    if not scores:
+        console.print_note(f"{file} was not written: no log was scored")
+        return
+    score = merged(scores) if len(scores) > 1 else scores[0]
+    files = {each.file for each in score.covered} | {each.file for each in score.lines}
+    console.write_file(file, windows_page(reports, score, sources_named(reports[0].file, files)))
 
 
 def _write_page(report: Conformance | None, file: str, why: str) -> None:

@@ -95,10 +95,10 @@ def _package(name: str, purpose: str) -> Finding:
 def _spark() -> Iterator[Finding]:
     """Tests PySpark and its Java, which only runs on more than one machine need."""
     from checker.diagnostics import SpecError
-    from checker.engines.spark.java import find_java
+    from checker.engines.spark.java import find_java, install_command
 
     found = _package("pyspark", "many machines")
-    yield replace(found, remedy="pip install 'bivalence[spark]'", needed=False)
+    yield replace(found, remedy=install_command(), needed=False)
     try:
         yield Finding("java", True, f"{find_java()} (many machines)")
     except SpecError as problem:

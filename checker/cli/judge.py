@@ -228,7 +228,7 @@ class _Judging:
         from checker.formats import json_format
         from checker.results.verdict import worst
 
-        reports = [json_format.judgement_to_json(each) for each in self.reports]
+        reports = [json_format.report_to_json(each) for each in self.reports]
         reports += [
             json_format.unusable_log_to_json(name, failed.said, failed.code)
             for name, failed in self.failures

@@ -15,12 +15,13 @@ def lsp() -> int:
     """
     from checker.cli import last_words
     from checker.diagnostics import Diagnostic, SpecError
+    from checker.resources import install_command
 
     try:
         from checker.editor.server import make_server
     except ImportError as lacking:
         message = f"the language server needs a missing package: {lacking.name}"
-        hint = "run `pip install 'bivalence[editor]'`"
+        hint = f"run `{install_command('editor')}`"
         raise SpecError((Diagnostic("E070", message, hint=hint),)) from None
     last_words.end_within(0.0)  # there is nothing to report
     reader, writer = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")

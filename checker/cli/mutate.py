@@ -139,7 +139,7 @@ def mutate(name: str, jobs: int | None, quiet: bool, **given: Any) -> int:
     if given["json_out"] is not None:
         from checker.formats import json_format
 
-        documents = [json_format.mutation_to_json(report)]
+        documents = [json_format.report_to_json(report)]
         write_json(given["json_out"], json_format.document(MUTATIONS_KIND, documents, [], code))
     return code
 

@@ -17,7 +17,7 @@ from checker.cli.document_options import (
 )
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import SHOW, VERBOSE
-from checker.cli.settings import DEPTH, QUERY_TIMEOUT, SET
+from checker.cli.settings import DEPTH, MEMORY, QUERY_TIMEOUT, SET
 
 if TYPE_CHECKING:
     from checker.cli.progress import Meter
@@ -66,6 +66,7 @@ METHODS = {
     metavar="SECONDS",
     help="Time limit per check.",
 )
+@MEMORY
 @QUERY_TIMEOUT
 @click.option(
     "--certificate",
@@ -100,6 +101,7 @@ def prove(
     method: str,
     depth: int | None,
     budget: float,
+    memory: int | None,
     query_timeout: float | None,
     certificate: str | None,
     tight: bool,
@@ -125,7 +127,7 @@ def prove(
     from checker.results.answer import Limits
 
     files.require_apart(certificate)
-    limits = Limits(max_depth=depth, timeout=budget)
+    limits = Limits(max_depth=depth, timeout=budget, memory=memory)
     given = {
         "settings": settings, "depth": depth, "certificate": certificate, "shown": shown,
         "synthesize": synthesize, "steps": steps,
@@ -133,7 +135,7 @@ def prove(
     if are_threshold_files(names, given, method):
         asked_of_files = Options(limits=limits, query_timeout=query_timeout)
         return prove_files(names, asked_of_files, files, Display(quiet, verbose))
-    asked = targets(names, budget)
+    asked = targets(names, budget, memory)
     display = Display(quiet, verbose, shown, whole=steps, steps=steps)
     display.require(asked)
     options = Options(
@@ -179,7 +181,7 @@ def _is_parametric(spec: Spec, name: str, options: Options) -> bool:
     from checker.session import pipeline
 
     try:
-        with budgets.within(options.limits.timeout):
+        with budgets.within(options.limits.timeout, options.limits.memory):
             return pipeline.is_parametric(spec, name, options.settings)
     except SpecError:
         return False

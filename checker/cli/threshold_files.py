@@ -11,8 +11,9 @@ from checker.cli import console
 if TYPE_CHECKING:
     from checker.cli.reporting import Display, Files
     from checker.engines.options import Options
-    from checker.proving.threshold import FileReport, Shown
+    from checker.proving.threshold import FileReport
     from checker.render.ci.outcomes import NotRun
+    from checker.results.proof import CountedRun
     from checker.results.verdict import Report
 
 ELSEWHERE = {
@@ -85,13 +86,18 @@ def _show(proved: FileReport, display: Display) -> None:
         console.print_note(console.render_with_source(warning).rstrip("\n"))
     print_report(proved.report, display)
     if not display.quiet:
-        for run in proved.runs:
-            _show_run(run)
+        for verdict in proved.report.verdicts:
+            if verdict.counted is not None:
+                _show_run(verdict.property, verdict.counted)
 
 
-def _show_run(run: Shown) -> None:
+def _show_run(name: str, run: CountedRun) -> None:
+    from checker.proving.threshold import sizes_of
+
+    begin = ", ".join(f"{number} in {location}" for location, number in run.begin.items())
     console.print_line()
-    console.print_line(f"{run.specification} is violated with {run.sizes}:")
-    console.print_line(f"  begins with {run.start}")
+    console.print_line(f"{name} is violated with {sizes_of(run)}:")
+    console.print_line(f"  begins with {begin or 'nobody'}")
     for step in run.steps:
-        console.print_line(f"  {step}")
+        move = f"{step.times} x {step.source} -> {step.target}"
+        console.print_line(f"  {move}   {step.rule}, line {step.line}")

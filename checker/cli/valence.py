@@ -92,10 +92,10 @@ def valence(
 def _write(report: Valence, json_out: str | None, html_out: str | None) -> None:
     """Writes the files that were asked for."""
     from checker.cli.console import write_file
-    from checker.formats.json_format import document, valence_to_json
+    from checker.formats.json_format import document, report_to_json
 
     if json_out is not None:
-        reports = [valence_to_json(report)]
+        reports = [report_to_json(report)]
         write_json(json_out, document(VALENCES_KIND, reports, (), report.exit_code))
     if html_out is not None:
         from checker.render.html.valence import valence_page

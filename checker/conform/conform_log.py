@@ -10,7 +10,9 @@ from msgspec import Struct
 
 from checker.conform.explain_events import EventExplainer, Observation
 from checker.conform.lines import MARKS, Line, Logged, Resolver, Timeline, logged_of
+from checker.conform.log_coverage import Seen, unseen
 from checker.conform.obstacles import obstacles_at
+from checker.conform.propose_steps import StepProposals
 from checker.conform.read_log import Log, read_log
 from checker.conform.reference_steps import Outgrown, ReferenceSteps
 from checker.conform.replayed_run import ReplayedRun, replayed
@@ -34,9 +36,10 @@ from checker.model.tree import statements
 from checker.records import replace
 from checker.results.answer import Listener, Progress, Unsupported, stop_reason
 from checker.results.conformance import Conformance, LogOfProcess
+from checker.results.step_proposals import StepProposal
 from checker.results.trace import Header, Trace
 from checker.results.verdict import Word
-from checker.results.windows import WindowScore
+from checker.results.windows import Unseen, WindowScore
 from checker.session.load import load_check
 from checker.session.trace_header import OF_A_LOG, for_a_log, header_of
 from checker.session.world_line import world_line
@@ -64,7 +67,9 @@ class Asked(Struct, frozen=True):
     """What is asked of a log.
 
     ``replay``: how many steps of a run are replayed by the interpreter, and become a trace: the
-    last ones.  ``windows``: whether the log is scored by windows, too.
+    last ones.  ``windows``: whether the log is scored by windows, too; with
+    ``coverage``, runs are sought for what no window shows.  ``proposals``: whether a
+    mapping is sought that would explain a log with red windows.
     """
 
     spec: Spec | str
@@ -73,6 +78,8 @@ class Asked(Struct, frozen=True):
     mapping: LogMapping = NO_MAPPING
     replay: int = REPLAYED
     windows: bool = False
+    coverage: bool = False
+    proposals: bool = False
 
     def __str__(self) -> str:
         return f"{self.spec}::{self.check}" if self.check else str(self.spec)
@@ -97,7 +104,7 @@ def conform(
                 observation = conforming.observation()
         except KeyboardInterrupt as error:
             return not_begun(asked, log, stop_reason(error), time.monotonic() - started)
-        return conforming.report(observation)
+        return conforming.with_coverage(conforming.report(observation))
 
 
 def not_begun(asked: Asked, log: Log, why: str, seconds: float) -> Conformance:
@@ -191,6 +198,7 @@ class _Conforming:
         self.found: Found[Any] = Found()
         self.red: Red | None = None
         self.windows: WindowScore | None = None
+        self.seen = Seen()
         self.decided_by = self.engine
         self._enlarged = 0
         self.stopped: str | None = None
@@ -213,7 +221,19 @@ class _Conforming:
         if self.stopped is not None:
             said = f"{self.stopped}; so far {self.found.explained:,} lines are explained"
             return self._made(observation, Word.UNKNOWN, said)
-        return self._violated(observation)
+        report = self._violated(observation)
+        return replace(report, proposals=self._proposals()) if self.asked.proposals else report
+
+    def with_coverage(self, report: Conformance) -> Conformance:
+        """Returns ``report`` with what no window shows, if that is asked and there is time."""
+        if not self.asked.coverage or report.windows is None:
+            return report
+        found: list[Unseen] = []
+        error = budgets.ended(lambda: found.extend(unseen(self.opened, self.seen)))
+        if error is not None:
+            note = f"no runs were sought for what no window shows: {stop_reason(error)}"
+            return replace(report, notes=(*report.notes, note))
+        return replace(report, windows=replace(report.windows, unseen=tuple(found)))
 
     def _violated(self, observation: Observation) -> Conformance:
         if self.red is not None:
@@ -250,13 +270,32 @@ class _Conforming:
         report = self._made(observation, Word.VIOLATED, said, run)
         return replace(report, obstacles=(found,))
 
+    def _proposals(self) -> tuple[StepProposal, ...]:
+        """Returns what may be written in the mapping, as far as there is time to find out."""
+        found: list[StepProposal] = []
+        seeking = StepProposals(
+            self.opened.system, self.log, self.asked.mapping, self.observation, self._explains
+        )
+        budgets.ended(lambda: found.extend(seeking.found()))
+        return tuple(found)
+
+    def _explains(self, observation: Observation) -> bool | None:
+        """Returns whether a run explains a log, as far as a short search finds out."""
+        steps = ReferenceSteps(observation.system, EventExplainer(observation))
+        search: Search[Any] = Search(steps, observation, lambda _: None)
+        try:
+            ended = search.run(FEW + 2 * observation.lines)
+        except (Outgrown, RunFault):
+            return None
+        return search.found.complete if ended else None
+
     # ---- the search -----------------------------------------------------------------------
 
-    def observation(self) -> Observation:
-        """Returns what is logged, in terms of the present system."""
-        system = self.opened.system
-        timelines = Resolver(system, self.asked.mapping).timelines(self.log)
-        mapping = self.asked.mapping
+    def observation(self, mapping: LogMapping | None = None) -> Observation:
+        """Returns what is logged, in terms of the present system; with another ``mapping``, if it
+        is given."""
+        system, mapping = self.opened.system, mapping or self.asked.mapping
+        timelines = Resolver(system, mapping).timelines(self.log)
         unlogged = frozenset(logged_of(text) for text in mapping.unlogged)
         logged = logged_in(timelines, mapping, self.opened.made.sizes)
         return Observation(system, timelines, logged, unlogged)
@@ -289,8 +328,9 @@ class _Conforming:
         judged alone, and if none is red, the search goes on to its end.
         """
         if self.asked.windows:
-            self.windows, small = score(observation)
-            self._fit(small)
+            scored = score(observation)
+            self.windows, self.seen = scored.score, scored.seen
+            self._fit(scored.small)
         few = ReferenceSteps(observation.system, EventExplainer(observation))
         if self._searched(observation, few, FEW):
             self.decided_by = DEFINITION
@@ -340,9 +380,11 @@ class _Conforming:
         try:
             return NativeSteps(observation.system, explainer)
         except Unsupported as why:
-            message = f"the {self.engine} engine does not support this check: {why}"
-            hint = f"try --engine {DEFINITION}"
-            raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
+            note = f"searched by the interpreter, which is slower: no native form: {why}"
+            if note not in self.notes:
+                self.notes.append(note)
+            self.decided_by = DEFINITION
+            return ReferenceSteps(observation.system, explainer)
 
     @property
     def _often(self) -> int:

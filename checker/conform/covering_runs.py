@@ -120,7 +120,7 @@ def covering_set(
     walks = list(_Covering(graph, length).walks())
     covering = _Covering(graph, length)
     covered = {target for walk in walks for target in covering.of_walk(walk)}
-    runs = tuple(_trace(opened, graph, walk) for walk in walks)
+    runs = tuple(trace_of(opened, graph, walk) for walk in walks)
     return CoveringSet(
         runs, len(covered), len(covering.targets()), len(graph.edges), graph.complete
     )
@@ -206,7 +206,8 @@ def _way(before: dict[_Place, tuple[_Place, Edge] | None], place: _Place) -> lis
     return found[::-1]
 
 
-def _trace(opened: PreparedCheck, graph: StateGraph, walk: list[Edge]) -> Trace:
+def trace_of(opened: PreparedCheck, graph: StateGraph, walk: list[Edge]) -> Trace:
+    """Returns the run that takes the edges of ``walk``."""
     first = graph.states[walk[0].source]
     events = dict(interpreter.initial_events(opened.system))[first]
     moments = [Moment(first, None, events)]

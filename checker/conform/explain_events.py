@@ -121,7 +121,19 @@ class EventExplainer:
         self._of_process = {
             ranks[timeline.process]: number for number, timeline in enumerate(observation.timelines)
         }
+        marks = observation.system.marks
+        self._forgeries = {n for n, info in enumerate(marks) if info.kind is MarkKind.FORGE}
+        receptions = (n for n, info in enumerate(marks) if info.kind is MarkKind.RECEIVE)
+        self._reception = next(receptions, None)
         self._known: dict[int, tuple[EventPattern, dict[Event, bool]]] = {}
+
+    def _as_logged(self, event: Event) -> Event:
+        """Returns an event as a log has it: the receiver of a forged message can't tell that it is
+        forged, and logs a reception from the apparent sender."""
+        if self._reception is None or event.mark not in self._forgeries:
+            return event
+        liar, receiver, message, *claimed = event.args
+        return Event(self._reception, (receiver, claimed[0] if claimed else liar, message))
 
     def relevant(self, events: Iterable[Event]) -> tuple[Event, ...]:
         """Returns those of ``events`` that are logged, by processes that have a log; and their
@@ -129,7 +141,7 @@ class EventExplainer:
         marks = self.observation.system.marks
         return tuple(
             event
-            for event in events
+            for event in map(self._as_logged, events)
             if event.args
             and (event.args[0] in self._of_process)
             and (marks[event.mark].kind in STOPS or self.observation.is_observed(event))

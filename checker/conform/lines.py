@@ -3,6 +3,7 @@ variables after it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
@@ -29,6 +30,7 @@ from checker.model.build import author_of
 from checker.model.ir import STOPS, Mark, MarkInfo, MarkKind, TransitionSystem, VariableKind
 from checker.model.tree import statements
 from checker.record.kinds import GAP
+from checker.records import replace
 
 if TYPE_CHECKING:
     from checker.conform.step_groups import StepGroups
@@ -212,7 +214,28 @@ class Resolver:
                 name, patterns = self._operator(row, kind)
             return Line(row, Logged(kind, name), patterns, tuple(self._state(row)))
         except NoValue as problem:
-            raise self._wrong(row, str(problem)) from None
+            raise self._wrong(row, str(problem), self._repeat(row, kind)) from None
+
+    def _repeat(self, row: Row, kind: MarkKind) -> str:
+        """Returns the `[steps]` with which a line could be read as a step for each item of a field
+        that has a list; empty if there is no such field."""
+        name = str(row.data.get("message", row.data.get("name", "")))
+        table = "fields" if kind in MESSAGES else "arguments"
+        given = row.data.get(table)
+        if not isinstance(given, Mapping) or kind not in (MarkKind.RECEIVE, MarkKind.REQUEST):
+            return ""
+        for field, items in given.items():
+            if isinstance(items, list) and items:
+                each = replace(row, data={**row.data, table: {**given, field: items[0]}})
+                try:
+                    step = self._resolved(each, kind).logged
+                except SpecError:
+                    continue
+                return (
+                    f"if each item is a step, write in a mapping: [steps.{name.lower()}]"
+                    f" is = {json.dumps(step.text)}, repeat = {json.dumps(field)}"
+                )
+        return ""
 
     def _crash_or_recovery(self, row: Row, kind: MarkKind) -> tuple[EventPattern, ...]:
         kinds = STOPS if kind is MarkKind.CRASH else {kind}
@@ -371,8 +394,8 @@ class Resolver:
                 return str(self.mapping.value(column, text))
         return text
 
-    def _wrong(self, row: Row, message: str) -> SpecError:
-        return SpecError((Diagnostic("E074", message, row.place),))
+    def _wrong(self, row: Row, message: str, hint: str = "") -> SpecError:
+        return SpecError((Diagnostic("E074", message, row.place, hint=hint),))
 
 
 class Items:

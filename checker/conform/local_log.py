@@ -9,12 +9,13 @@ say is known, so that one fault counts once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 from msgspec import Struct
 
 from checker.conform.explain_events import BY_MESSAGE, EventExplainer, Observation
-from checker.conform.lines import NOT_YET, EventPattern, Gap, Item, Line, Logged, NotYet
+from checker.conform.lines import NOT_YET, EventPattern, Gap, Item, Line, Logged, NotYet, Timeline
 from checker.conform.local_steps import Locals, LocalStep, Received, local_steps
 from checker.conform.local_system import LocalAction
 from checker.conform.partly_known import met, value_of
@@ -94,6 +95,15 @@ class LocalLog:
         self._first, self._beginning = self._first_only(), self._may_be_first()
         self._scanned = (0, 0, False)
         self._unlogged = {a.action.name: self._unlogged_messages(a) for a in self.local.actions}
+
+    def with_items(self, timeline: Timeline) -> LocalLog:
+        """Returns another log of the same process, in which the same events are logged."""
+        other = copy(self)
+        other.items, other._scanned = timeline.items, (0, 0, False)
+        logged, unlogged = self.observation.logged, self.observation.unlogged
+        other.observation = Observation(self.system, (timeline,), logged, unlogged)
+        other.explainer = _Explainer(other.observation)
+        return other
 
     # ---- what the code may do -------------------------------------------------------------
 

@@ -50,6 +50,24 @@ def _differences(log: LocalLog, window: Window) -> Iterator[Candidate]:
             continue
 
 
+def marks_of_first(log: LocalLog, window: Window) -> set[int]:
+    """Returns the marks of the first step that begins as the line says; none if no step does."""
+
+    def may_be(now: Any) -> bool:
+        events = log.explainer.relevant(Event(mark, args) for mark, args in now)
+        return bool(events) and log.explainer.may_be(window.line, events[0])
+
+    for locals_ in window.before:
+        try:
+            for step in log.steps_at(window.at, locals_):
+                events = tuple((event.mark, event.args) for event in step.events)
+                if any(found for _, found in split(events, may_be)):
+                    return {event.mark for event in step.events}
+        except TooMany:
+            continue
+    return set()
+
+
 def _candidate(
     log: LocalLog,
     window: Window,

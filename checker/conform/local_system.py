@@ -20,6 +20,7 @@ from checker.model import ir
 from checker.model import types as t
 from checker.model.ir import STOPS, Action, Block, Expr, MarkKind, Op, TransitionSystem
 from checker.model.tree import nodes, placeless, rewritten, statements
+from checker.records import replace
 
 SEEN = OBSERVABLE | {MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT}
 """The kinds of marks that are kept: what logs may record, and what says where a step went."""
@@ -74,7 +75,7 @@ def local_system(system: TransitionSystem, rank: int) -> LocalSystem:
     """Returns the local system of a process; raises :class:`NotLocal`."""
     if system.monitor:
         raise NotLocal("the check follows histories, which are not of one process")
-    codes = [_Code(system, action) for action in system.actions]
+    codes = [_Code(system, _as_reception(system, action)) for action in system.actions]
     shared = {name for code in codes for name in code.foreign_writes()}
     cells = tuple(_cells(system, rank, shared))
     numbers = {system.variables[cell.variable].name: n for n, cell in enumerate(cells)}
@@ -98,6 +99,23 @@ def _has_part(system: TransitionSystem, type_: t.Type, rank: int) -> bool:
             return first <= rank < first + len(labels)
         case _:
             return True
+
+
+def _as_reception(system: TransitionSystem, action: Action) -> Action:
+    """Returns an action in which a forged message is received as one in which a message is: the
+    receiver can't tell."""
+    kinds = {number: info.kind for number, info in enumerate(system.marks)}
+    reception = next((n for n, kind in kinds.items() if kind is MarkKind.RECEIVE), None)
+
+    def change(node: object) -> object:
+        if reception is None or not isinstance(node, ir.Mark):
+            return None
+        if kinds[node.mark] is not MarkKind.FORGE:
+            return None
+        liar, receiver, message, *claimed = node.args
+        return ir.Mark(reception, (receiver, claimed[0] if claimed else liar, message))
+
+    return replace(action, body=rewritten(action.body, change))
 
 
 def _cells(system: TransitionSystem, rank: int, shared: set[str]) -> Iterator[Cell]:

@@ -18,7 +18,7 @@ from checker.engines.native.steps.stepper import NativeStepper
 from checker.instantiate.faults.fault_marks import fault_kind
 from checker.model import ir
 from checker.model.interpreter import Event, State
-from checker.model.ir import Apply, Assign, Make, Mark, Op, Read, Target, TransitionSystem
+from checker.model.ir import Apply, Assign, Make, Mark, MarkKind, Op, Read, Target, TransitionSystem
 from checker.model.tree import rewritten
 from checker.model.types import Case, SeqT, VariantT
 from checker.records import replace
@@ -81,7 +81,8 @@ class NativeSteps:
 
     def __init__(self, system: TransitionSystem, explainer: EventExplainer) -> None:
         self.system, self.explainer = system, explainer
-        self._marks = [m for m in passed_marks(system) if system.marks[m].kind in OBSERVABLE]
+        noted = (*OBSERVABLE, MarkKind.FORGE)
+        self._marks = [m for m in passed_marks(system) if system.marks[m].kind in noted]
         noting = noting_events(system, self._marks)
         self._stepper = NativeStepper(noting)
         self._reference = ReferenceSteps(system, explainer)

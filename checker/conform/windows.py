@@ -10,14 +10,18 @@ from msgspec import Struct, field
 from checker.conform.explain_events import Observation
 from checker.conform.lines import Line
 from checker.conform.local_log import LocalLog, Window
-from checker.conform.local_reasons import main_reason, obstacle_of
+from checker.conform.local_reasons import main_reason, marks_of_first, obstacle_of
 from checker.conform.local_system import NotLocal
+from checker.conform.log_coverage import Seen, passed_by_all
 from checker.conform.patterns import is_exact
 from checker.model.evaluate import RunFault
 from checker.model.ir import MarkKind
+from checker.records import replace
 from checker.results.conformance_lines import Obstacle
-from checker.results.vacuity import covered
-from checker.results.windows import HandlerScore, WindowScore
+from checker.results.events import At
+from checker.results.mark_events import at as place_of
+from checker.results.vacuity import COVERED, covered
+from checker.results.windows import HandlerScore, LineScore, Unseen, WindowScore
 
 MOST_SHARED = 4
 """The largest number of things that red windows are said to share."""
@@ -68,6 +72,36 @@ def _features(line: Line) -> Iterator[str]:
             yield from (f"{n} = {v}" for n, v in given.items() if isinstance(v, str | int))
 
 
+class _Lines:
+    """The windows of each line of the spec."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, int], LineScore] = {}
+
+    def explained(self, log: LocalLog, marks: set[int], weak: bool) -> None:
+        """Counts a window that is explained by steps that all pass ``marks``."""
+        infos = [log.system.marks[mark] for mark in marks]
+        places = [place_of(info.place) for info in infos if info.kind in COVERED]
+        for key in {(at.file, at.line) for at in places if at}:
+            now = self.found.get(key) or LineScore(*key)
+            self.found[key] = replace(now, explained=now.explained + 1, weak=now.weak + weak)
+
+    def red(self, log: LocalLog, window: Window, obstacle: Obstacle) -> None:
+        """Counts a window that no step explains, at the handlers that might have."""
+        infos = [log.system.marks[mark] for mark in marks_of_first(log, window)]
+        handlers = (info for info in infos if info.kind is MarkKind.HANDLER)
+        places: list[At | None] = [place_of(info.place) for info in handlers]
+        if not places:
+            places += [each.at for each in obstacle.candidates if each.at][:1]
+        for key in {(at.file, at.line) for at in places if at}:
+            now = self.found.get(key) or LineScore(*key)
+            self.found[key] = replace(now, red=now.red + 1, first=now.first or obstacle)
+
+    def score(self) -> tuple[LineScore, ...]:
+        """Returns them in the order of the source."""
+        return tuple(self.found[key] for key in sorted(self.found))
+
+
 class Red(Struct, frozen=True):
     """A window, of the log with this ``number``, that no step explains, and why."""
 
@@ -76,13 +110,22 @@ class Red(Struct, frozen=True):
     obstacle: Obstacle
 
 
-def score(observation: Observation) -> tuple[WindowScore, RunFault | None]:
-    """Returns the score of the logs of ``observation``, and an error of a window that could not be
-    checked, if it only needs more room than was guessed."""
+class Scored(Struct, frozen=True):
+    """The ``score`` of logs, what their windows have ``seen``, and the error of a window that could
+    not be checked, if it only needs more room than was guessed (``small``)."""
+
+    score: WindowScore
+    seen: Seen
+    small: RunFault | None = None
+
+
+def score(observation: Observation) -> Scored:
+    """Returns the score of the logs of ``observation``."""
     small: RunFault | None = None
     counted: dict[str, _Counted] = {}
     aside: list[str] = []
-    reached: set[int] = set()
+    seen = Seen()
+    lines = _Lines()
     assumed: dict[str, None] = {}
     for number, timeline in enumerate(observation.timelines):
         if not timeline.lines:
@@ -98,28 +141,32 @@ def score(observation: Observation) -> tuple[WindowScore, RunFault | None]:
         last = None
         for window in log.windows():
             last = window
-            name = window.line.logged.text
-            _count(counted.setdefault(name, _Counted()), log, window)
-            marks = [{event.mark for event in each.step.events} for each in window.steps]
-            reached |= set.intersection(*marks) if marks else set()
+            _count(counted, lines, log, window)
+            seen.add(log, window)
         small = small or log.steps.outgrown
         if last is not None and not last.steps and (left := log.lines_after(last)):
             aside.append(f"{timeline.process}: the last {left:,} lines continue a step unknown")
     scores = [each.score(name) for name, each in counted.items()]
     scores.sort(key=lambda each: (-each.red, each.name))
     nowhere = sum(1 for _ in _from_nowhere(observation))
-    seen = covered(observation.system, reached)
-    return WindowScore(tuple(scores), tuple(aside), tuple(assumed), nowhere, seen), small
+    places = covered(observation.system, seen.marks)
+    found = WindowScore(tuple(scores), tuple(aside), tuple(assumed), nowhere, places, lines.score())
+    return Scored(found, seen, small)
 
 
-def _count(counted: _Counted, log: LocalLog, window: Window) -> None:
+def _count(of: dict[str, _Counted], lines: _Lines, log: LocalLog, window: Window) -> None:
+    counted = of.setdefault(window.line.logged.text, _Counted())
     if not window.asked:
         counted.unasked += 1
     elif window.is_red:
-        counted.red.append((window.line, obstacle_of(log, window)))
+        obstacle = obstacle_of(log, window)
+        counted.red.append((window.line, obstacle))
+        lines.red(log, window, obstacle)
     else:
+        weak = log.is_weak(window)
         counted.explained += 1
-        counted.weak += log.is_weak(window)
+        counted.weak += weak
+        lines.explained(log, passed_by_all(window), weak)
         counted.outcomes = max(counted.outcomes, len(window.steps))
         counted.seen.update(set(_features(window.line)))
 
@@ -185,7 +232,36 @@ def merged(scores: Iterable[WindowScore]) -> WindowScore:
         tuple(dict.fromkeys(name for one in found for name in one.assumed)),
         sum(one.nowhere for one in found),
         together,
+        _merged_lines(found),
+        tuple(_unseen_by_all(found)),
     )
+
+
+def _unseen_by_all(scores: list[WindowScore]) -> Iterator[Unseen]:
+    """Yields what none of several logs has seen."""
+    keys = [{_key(each) for each in score.unseen} for score in scores]
+    for each in scores[0].unseen if scores else ():
+        if all(_key(each) in of_one for of_one in keys):
+            yield each
+
+
+def _key(each: Unseen) -> tuple[str, str, str, int, int]:
+    return each.kind, each.text, each.file, each.line, each.column
+
+
+def _merged_lines(scores: list[WindowScore]) -> tuple[LineScore, ...]:
+    by_place: dict[tuple[str, int], LineScore] = {}
+    for each in (line for score in scores for line in score.lines):
+        key = (each.file, each.line)
+        now = by_place.get(key) or LineScore(*key)
+        by_place[key] = LineScore(
+            *key,
+            now.explained + each.explained,
+            now.weak + each.weak,
+            now.red + each.red,
+            now.first or each.first,
+        )
+    return tuple(by_place[key] for key in sorted(by_place))
 
 
 def _joined(name: str, scores: list[HandlerScore]) -> HandlerScore:

@@ -1,6 +1,6 @@
 """The codes of all diagnostics, each with a page in ``pages/`` that explains it: S syntax, N names
 and types, C checks, R runtime errors, E settings, engines and files, T what can't be proved for
-every number of processes.
+every number of processes, A calls of assistants.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from checker.language.library import Library
 from checker.language.parser.cache import parse
 from checker.language.reading import read
 from checker.language.syntax import ast, ast_items, ast_objects
+from checker.language.syntax.walk import nodes_of
 from checker.language.typecheck.interfaces import find_shared_property
-from checker.records import fields, is_record
 
 
 class Declaration(Struct, frozen=True):
@@ -210,14 +210,9 @@ _KINDS: dict[type, str] = {
 
 def _labels(node: object) -> Iterator[ast.Name]:
     """Yields the labels of the enumerations in a type."""
-    if isinstance(node, ast.EnumType):
-        yield from node.labels
-    elif isinstance(node, tuple):
-        for part in node:
-            yield from _labels(part)
-    elif is_record(node) and not isinstance(node, Span | type):
-        for name, *_ in fields(node):
-            yield from _labels(getattr(node, name))
+    for part in nodes_of(node):
+        if isinstance(part, ast.EnumType):
+            yield from part.labels
 
 
 def _collect(item: object, found: Names) -> None:

@@ -12,7 +12,7 @@ from checker.editor.reference import meanings
 from checker.language.link_kinds import LINK_KINDS
 from checker.language.reading import read
 from checker.language.syntax import typed
-from checker.language.syntax.parts import field_names, parts
+from checker.language.syntax.walk import field_names, parts
 from checker.language.typecheck.types import show
 
 _SHOWN = 12

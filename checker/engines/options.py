@@ -33,13 +33,15 @@ class Options(Struct, frozen=True):
     they were found; ``explain_expected``: also those of a check that comes out as expected.
     ``strips``: traces of a protocol that decides say what can still be decided after each step.
     ``kinds``: the maximum number of counterexamples for each property, each of
-    another equivalence class.  ``reduce``: the reductions that are allowed
+    another equivalence class.  ``whole``: the search continues when every property is decided.
+    ``reduce``: the reductions that are allowed
     (:mod:`checker.reductions.choose`); ``audit``: what was found with them is compared with what is
     found without.  ``compact``: fingerprints are stored in place of states
     (:mod:`checker.engines.native.search.compact`).  ``query_timeout``: seconds at most for one
     query to a solver; ``None``: the engine's default.  ``exact``: probabilities and expected values
     are computed as fractions, and certified; ``precision``: how wide their intervals may be;
-    ``drn_out``: a file for the decision process of the check.
+    ``drn_out``: a file for the decision process of the check; ``unfair``: the kinds of actions
+    for which no fairness is assumed.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -59,6 +61,7 @@ class Options(Struct, frozen=True):
     explain_expected: bool = True
     strips: bool = True
     kinds: int = 1
+    whole: bool = False
     reduce: str = "auto"
     audit: bool = False
     compact: bool = False
@@ -66,6 +69,7 @@ class Options(Struct, frozen=True):
     exact: bool = False
     precision: Fraction = PRECISION
     drn_out: str | None = None
+    unfair: tuple[str, ...] = ()
 
     @property
     def hands_over(self) -> bool:

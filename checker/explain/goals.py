@@ -8,8 +8,8 @@ from typing import Any, assert_never
 from checker.model import build, ir
 from checker.model.ir import Expr
 from checker.model.reading import Atom, Join, Node, Range, Timed
+from checker.model.tree import rewritten
 from checker.model.types import BOOL, Value
-from checker.records import fields, is_record, replace
 
 
 def goal(node: Node, names: Mapping[str, Value]) -> Expr | None:
@@ -64,17 +64,9 @@ def _quantifier(node: Range) -> Expr | None:
 
 def _substitute_constants(node: Any, names: Mapping[str, Value]) -> Any:
     """Returns ``node`` with constants for ``names``, none of which is bound inside."""
-    match node:
-        case ir.Local(type_, name) if name in names:
-            return ir.Const(type_, names[name])
-        case ir.Const():
-            return node
-        case tuple():
-            return tuple(_substitute_constants(part, names) for part in node)
-        case _ if is_record(node) and not isinstance(node, type | ir.SourceLocation):
-            parts = {
-                f.name: _substitute_constants(getattr(node, f.name), names) for f in fields(node)
-            }
-            return replace(node, **parts)
-        case _:
-            return node
+
+    def change(part: Any) -> ir.Const | None:
+        is_named = isinstance(part, ir.Local) and part.name in names
+        return ir.Const(part.type, names[part.name]) if is_named else None
+
+    return rewritten(node, change)

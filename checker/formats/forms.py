@@ -12,6 +12,8 @@ from checker.results.conformance import FORMAT as CONFORMANCE_FORMAT
 from checker.results.conformance import Conformance
 from checker.results.conformance_lines import Obstacle
 from checker.results.events import Event
+from checker.results.frontier import FORMAT as FRONTIER_FORMAT
+from checker.results.frontier import Frontier, FrontierCell, PropertyFrontier
 from checker.results.judgement import FORMAT as JUDGEMENT_FORMAT
 from checker.results.judgement import Judgement
 from checker.results.logs import LogSummary
@@ -23,6 +25,8 @@ from checker.results.valence import FORMAT as VALENCE_FORMAT
 from checker.results.valence import Start, Valence
 from checker.results.verdict import PropertyVerdict, Report
 from checker.results.walks import WalkSummary
+from checker.results.weakest_worlds import FORMAT as ASSUMPTIONS_FORMAT
+from checker.results.weakest_worlds import Needed, PropertyWorlds, WeakestWorlds
 from checker.results.windows import HandlerScore, WindowScore
 from checker.words.events import sentence
 from checker.words.steps import headline
@@ -36,6 +40,8 @@ CONFORMANCE_KIND = "bivalence conformance"
 VALENCE_KIND = "bivalence valence"
 JUDGEMENT_KIND = "bivalence judgement"
 MUTATION_KIND = "bivalence mutation"
+ASSUMPTIONS_KIND = "bivalence assumptions"
+FRONTIER_KIND = "bivalence frontier"
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
 
@@ -101,9 +107,9 @@ FORMS: Mapping[type, Form] = {
         keys={"word": "verdict"},
         digits={"seconds": 6},
         derived=("lines", "explained", "exit_code"),
-        optional={"windows": "windows"},
+        optional={"windows": "windows", "proposals": "proposals"},
     ),
-    WindowScore: Form(derived=("exit_code",)),
+    WindowScore: Form(derived=("exit_code",), optional={"unseen": "unseen"}),
     HandlerScore: Form(derived=("red",)),
     Judgement: Form(
         constants={"format": JUDGEMENT_FORMAT, "kind": JUDGEMENT_KIND},
@@ -124,18 +130,37 @@ FORMS: Mapping[type, Form] = {
             "undistinguished",
         ),
     ),
+    WeakestWorlds: Form(
+        constants={"format": ASSUMPTIONS_FORMAT, "kind": ASSUMPTIONS_KIND},
+        items={"assumed": ("axis", "words"), "never_asked": ("what", "why")},
+        digits={"seconds": 3},
+        derived=("is_decided", "contradicts"),
+    ),
+    PropertyWorlds: Form(
+        items={"unneeded": ("axis", "words"), "contradictions": ("fails", "holds")}
+    ),
+    Needed: Form(derived=("is_shown",), optional={"trace": "trace"}),
+    Frontier: Form(
+        constants={"format": FRONTIER_FORMAT, "kind": FRONTIER_KIND},
+        items={"axes": ("axis", "values")},
+        digits={"seconds": 3},
+        derived=("is_decided",),
+    ),
+    PropertyFrontier: Form(items={"contradictions": ("fails", "holds")}),
+    FrontierCell: Form(optional={"trace": "trace"}),
     Obstacle: Form(derived=("reasons",)),
     StillOpen: Form(optional={"perhaps_more": "perhaps_more"}),
     Start: Form(items={"inputs": ("process", "value")}),
     PropertyVerdict: Form(
         first=("property", "word", "expected", "reason"),
-        keys={"word": "verdict"},
+        keys={"word": "verdict", "counted": "run"},
         digits={"seconds": 6},
         optional={
             "rests_on": "rests_on",
             "trace": "trace",
             "others": "of_others",
             "of_others": "of_others",
+            "counted": "counted",
             "chance": "chance",
             "origin": "origin",
         },

@@ -1,7 +1,7 @@
 """Reports and traces as JSON documents, and traces back.
 
-What their objects are is said by the records and their forms (``forms.py``).  The schemas in
-``schema/`` are generated from both; a change of meaning takes a new format version.
+What their objects are is said by the records and their forms (``forms.py``).  The schemas
+(``schemas.py``) are made from both; a change of meaning takes a new format version.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from checker.formats.kinds import DOCUMENT_KINDS
 from checker.resources import version
 from checker.results.conformance import Conformance
 from checker.results.consistency import require_fit
+from checker.results.frontier import Frontier
 from checker.results.judgement import Judgement
 from checker.results.mutation import Mutation
 from checker.results.problems import problem_of
 from checker.results.trace import FORMAT, Trace
 from checker.results.valence import Valence
 from checker.results.verdict import Report
+from checker.results.weakest_worlds import WeakestWorlds
 
 BEFORE = 4
 """The version of traces that is read beside the present one."""
@@ -33,8 +35,10 @@ DEEPEST = 200
 WANTED = "a document written by `bivalence check --trace-out`"
 
 
-def report_to_json(report: Report) -> dict[str, Any]:
-    """Returns the report as a JSON object, with the traces of its violations."""
+def report_to_json(
+    report: Report | Valence | Conformance | Judgement | Mutation | WeakestWorlds | Frontier,
+) -> dict[str, Any]:
+    """Returns a report as a JSON object, with the traces that it has."""
     return cast(dict[str, Any], to_data(report))
 
 
@@ -63,26 +67,6 @@ def reports_of(text: str) -> list[dict[str, Any]]:
     if not isinstance(found, dict) or found.get("kind") not in DOCUMENT_KINDS:
         raise ValueError("this is not a document of reports")
     return list(found["reports"])
-
-
-def valence_to_json(report: Valence) -> dict[str, Any]:
-    """Returns a report on valence as a JSON object, with the traces of its runs."""
-    return cast(dict[str, Any], to_data(report))
-
-
-def conformance_to_json(report: Conformance) -> dict[str, Any]:
-    """Returns a report on conformance as a JSON object, with its run."""
-    return cast(dict[str, Any], to_data(report))
-
-
-def judgement_to_json(report: Judgement) -> dict[str, Any]:
-    """Returns a report on a history as a JSON object."""
-    return cast(dict[str, Any], to_data(report))
-
-
-def mutation_to_json(report: Mutation) -> dict[str, Any]:
-    """Returns a report on the mutants of a spec as a JSON object."""
-    return cast(dict[str, Any], to_data(report))
 
 
 def unusable_log_to_json(name: str, error: str, code: int) -> dict[str, Any]:

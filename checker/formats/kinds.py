@@ -5,9 +5,12 @@ CONFORMANCES_KIND = "bivalence conformance reports"
 VALENCES_KIND = "bivalence valence reports"
 JUDGEMENTS_KIND = "bivalence judgement reports"
 MUTATIONS_KIND = "bivalence mutation reports"
+ASSUMPTIONS_KIND = "bivalence assumption reports"
+FRONTIERS_KIND = "bivalence frontier reports"
 NOTICED_KIND = "bivalence monitor lines"
 """The kind of the lines that a monitor writes; none of them is a report."""
 DOCUMENT_KINDS = (
     REPORTS_KIND, CONFORMANCES_KIND, VALENCES_KIND, JUDGEMENTS_KIND, MUTATIONS_KIND,
+    ASSUMPTIONS_KIND, FRONTIERS_KIND,
 )  # fmt: skip
 """Kinds of documents of reports."""

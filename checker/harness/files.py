@@ -20,6 +20,7 @@ MARK = "schedule.py"
 """The file that marks a folder as a harness."""
 HOOKS = "hooks.py"
 IMPORT = re.compile(r"^\s*import\b", re.MULTILINE)
+LINEARIZABLE = r"\blinearizable\s+as\s+(\w+)"
 RUN = '''\
 """Makes the counterexample in `schedule.py` happen, with the hooks in `hooks.py`.
 
@@ -87,6 +88,24 @@ def _interface(trace: Trace, spec: str) -> str:
     return origin.name if origin.library else f"{spec}::{origin.name}"
 
 
+def _object(trace: Trace, spec: str) -> str:
+    """Returns the object as which the property demands that histories are linearizable, as `judge`
+    is asked for it; empty where the property is another one."""
+    name = re.escape(trace.property_name)
+    declared = re.compile(rf"\bproperty\s+{name}\b(?:(?!\bproperty\b).)*?{LINEARIZABLE}", re.DOTALL)
+    texts = [source.text for source in trace.header.sources]
+    found = [each for each in map(declared.search, texts) if each is not None]
+    shown = re.search(LINEARIZABLE, trace.property_name) or (found[0] if found else None)
+    if shown is None:
+        return ""
+    own = any(
+        re.search(rf"^object\s+{shown[1]}\b", source.text, re.MULTILINE)
+        for source in trace.header.sources
+        if not source.shipped
+    )
+    return f"{spec}::{shown[1]}" if own else shown[1]
+
+
 def _notes(trace: Trace, steps: tuple[acts.Act, ...]) -> Iterator[str]:
     """Yields the parts of the trace that a schedule can't express."""
     recovering = {act.process for act in steps if isinstance(act, acts.Recover)}
@@ -113,6 +132,7 @@ def _schedule_text(trace: Trace, steps: tuple[acts.Act, ...], spec: str) -> str:
         "SETTINGS": (asked, "of the check, as on the command line"),
         "PROPERTY": (trace.property_name, "what is violated"),
         "INTERFACE": (_interface(trace, spec), "whose property that is, for `audit`"),
+        "OBJECT": (_object(trace, spec), "as which the history is linearizable, for `judge`"),
         "BIVALENCE": ([*command()], "the tool that judges the logs"),
         "PROCESSES": ([*trace.processes], ""),
         "PUPPETS": (byzantine, "not started: the harness speaks for them"),

@@ -139,6 +139,8 @@ class _Reader:
                 return acts.Resume(number, event.process)
             case ev.TimedOut():
                 return acts.Fire(number, event.process, timer=event.timer)
+            case ev.Disconnected():
+                return acts.Learn(number, event.process, peer=event.peer)
         return self.of_network(number, event)
 
     def of_network(self, number: int, event: ev.Event) -> acts.Act | None:

@@ -12,6 +12,15 @@ OWN_COPIES = False
 LOGGED = ["request", "receive", "indicate", "perform", "recover"]
 """Kinds of lines that the nodes log.  A step waits only for these."""
 
+HELD = True
+"""Whether messages are held until the run has them arrive; otherwise links are only cut."""
+
+PORTS = 1
+"""On how many ports a node listens: `port`, `port + 1`, …  Others reach it at the first one."""
+
+START = 20.0
+"""Seconds that a node has to become ready."""
+
 
 def nodes() -> list[str]:
     """Returns the names of the nodes: one for each process of the trace, in that order."""
@@ -53,6 +62,12 @@ def request(node: str, port: int, name: str, values: list[str]) -> list[str]:
 #     The name is "" for what is no message of the spec: that passes at once, if nothing is held
 #     before it.
 #     """
+
+
+# def dialer(data: bytes) -> str | None:
+#     """Returns the node that has made the connection that begins with `data`; "" if it is none of
+#     the nodes, None if `data` is too short to say.  `ports[q]` is the same for all nodes then, and
+#     `ports[node]` is the address by which others know `node`."""
 
 
 # def encode(sender: str, name: str, fields: dict[str, str]) -> bytes:

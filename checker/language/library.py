@@ -97,8 +97,10 @@ def _open(text: str, path: Path, open_now: tuple[str, ...], done: dict[str, Sour
 
 
 def target_of(item: ast_items.Import, importing: Path) -> Path:
-    """Returns the path of the file that an import in the file ``importing`` names."""
-    return Path(os.path.normpath(importing.parent / item.path))
+    """Returns the path of the file that an import in the file ``importing`` names: one of the
+    library, or one relative to the folder of ``importing``."""
+    found = resources.spec_path(item.path)
+    return found if found.is_absolute() else Path(os.path.normpath(importing.parent / found))
 
 
 def imports_of(source: Source) -> list[tuple[Path, Source]]:

@@ -134,6 +134,13 @@ def _merge(one: LinkKind, other: LinkKind) -> LinkKind:
 PERFECT = LinkKind("perfect", "no loss, no duplication, any order", exactly_once=True)
 """The kind of links of which a check says nothing."""
 
+FIFO = LinkKind("fifo", "in order from one process to another", ordered=True)
+LOSSY = LinkKind(
+    "lossy",
+    "any message in flight may be lost",
+    loses=True,
+    delivery=Delivery.NO_PROMISE,
+)
 FAIR_LOSS = LinkKind(
     "fair_loss",
     "messages may be lost, but of infinitely many copies infinitely many arrive",
@@ -144,13 +151,8 @@ DUPLICATING = LinkKind("duplicating", "a delivered message may be delivered agai
 
 _KINDS = (
     PERFECT,
-    LinkKind("fifo", "in order from one process to another", ordered=True),
-    LinkKind(
-        "lossy",
-        "any message in flight may be lost",
-        loses=True,
-        delivery=Delivery.NO_PROMISE,
-    ),
+    FIFO,
+    LOSSY,
     FAIR_LOSS,
     LinkKind(
         "stubborn",

@@ -7,7 +7,7 @@ from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker import kept
+from checker import kept, resources
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language import kept_module
 from checker.language.kept_module import KeptModule
@@ -227,12 +227,13 @@ def _narrow(check: typed.Check, properties: frozenset[str]) -> typed.Check:
 
 
 def open_spec(path: Path | str) -> Spec:
-    """Reads the file at ``path``.
+    """Reads the file at ``path``, or the one of the library that has this name.
 
     Raises :class:`SpecError` with every diagnostic, sorted by location: E001 where the file can't
     be read, S… for syntax, N… for names and types, C… for checks.
     """
-    return Spec(read(Path(path)), str(path))
+    where = resources.spec_path(path)
+    return Spec(read(where), str(where))
 
 
 def load(path: Path | str) -> typed.Module:

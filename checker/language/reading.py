@@ -6,6 +6,7 @@ import hashlib
 import os
 import textwrap
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 
 from checker import resources
@@ -28,17 +29,26 @@ def decoded(
 ) -> str:
     """Returns what ``data_of`` returns for a file, as text; raises :class:`SpecError` with ``code``
     where the file can't be read or is not UTF-8."""
+    hint = ""
     try:
         return data_of(path).decode("utf-8")
     except FileNotFoundError:
-        reason = "there is no such file"
+        reason, hint = "there is no such file", _of_the_library(path)
     except resources.Unreadable as error:
         reason = str(error)
     except UnicodeDecodeError as error:
         reason = f"byte {error.start} is not UTF-8"
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "the name is invalid").lower()
-    raise SpecError((Diagnostic(code, f"can't read `{path}`: {reason}", span),))
+    raise SpecError((Diagnostic(code, f"can't read `{path}`: {reason}", span, hint=hint),))
+
+
+def _of_the_library(path: Path) -> str:
+    """Returns a hint if ``path`` may mean a file of the library."""
+    near = get_close_matches(str(path.with_suffix("")), resources.spec_names(), 1, 0.8)
+    if near:
+        return f"did you mean `{near[0]}`, a file of the library?"
+    return "" if path.suffix else "`bivalence list` shows the library, named like `folder/file`"
 
 
 def data_of(path: Path) -> bytes:
@@ -48,6 +58,7 @@ def data_of(path: Path) -> bytes:
     suffix (also behind a link), is not read, as an error would show one of its lines. Raises
     :class:`checker.resources.Unreadable`, and as it does.
     """
+    resources.require_inside(path)
     if path.is_file() and not os.path.realpath(path).endswith(SUFFIX):
         raise resources.Unreadable(f"the name of a spec ends in `{SUFFIX}`")
     return resources.regular(path, LARGEST)

@@ -172,6 +172,28 @@ def entry(base: Expr, key: Expr, place: ir.SourceLocation | None = None) -> Expr
     return ir.Index(base.type.value, base, key, place)
 
 
+def target_of(place: Expr) -> ir.Target:
+    """Returns the target of assignments to what ``place`` reads: a variable, a local, an entry."""
+    match place:
+        case ir.Read(type_, name):
+            return ir.Target(type_, name, True)
+        case ir.Local(type_, name):
+            return ir.Target(type_, name, False)
+        case ir.Index(type_, base, key):
+            outer = target_of(base)
+            assert isinstance(base.type, MapT)
+            return ir.Target(
+                type_, outer.name, outer.is_state, (*outer.path, ir.Key(key, base.type.key))
+            )
+        case _:
+            raise AssertionError(f"nothing can be assigned to {place!r}")
+
+
+def assign(to: Expr, value: Expr, place: ir.SourceLocation | None = None) -> ir.Assign:
+    """Returns the assignment of ``value`` to what ``to`` reads, as in :func:`target_of`."""
+    return ir.Assign(target_of(to), value, place)
+
+
 def item(base: Expr, position: int) -> Expr:
     """Returns a component of a tuple."""
     assert isinstance(base.type, TupleT)
@@ -190,7 +212,7 @@ def one_more(count: Expr) -> ir.Stmt:
     its type."""
     assert isinstance(count, ir.Read) and isinstance(count.type, IntT)
     more = Apply(IntT(1, count.type.hi + 1), Op.ADD, (count, integer(1)))
-    return ir.Assign(ir.Target(count.type, count.variable, True), more)
+    return assign(count, more)
 
 
 def with_item(collection: Expr, value: Expr, place: ir.SourceLocation | None = None) -> Expr:

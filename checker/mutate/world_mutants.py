@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
-from checker.language.link_kinds import DUPLICATING, FAIR_LOSS, PERFECT
 from checker.language.load import Spec
 from checker.language.syntax import typed
+from checker.language.typecheck.world_axes import world_of
 from checker.mutate.mutant_tasks import Asked, first_problem, kills_of, undecided
 from checker.records import replace
 from checker.results.mutation import Fate, MutantResult
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from checker.results.answer import Listener
     from checker.sweep.cells import Status
 
-MANY = 1_000_000
 KIND = "world"
 """The kind of these mutants."""
 
@@ -106,73 +105,10 @@ def worlds_of(check: typed.Check) -> Iterator[WorldMutant]:
     broken = {e.what for e in check.expect if e.value == Word.VIOLATED.value}
     if all(p.name in broken for p in check.prove):
         return
-    for settings in (*_stops(check), *_links(check), *_time(check)):
-        yield WorldMutant(check.name, check.protocol.name, check.span.line, settings)
-
-
-def _stops(check: typed.Check) -> Iterator[dict[str, str]]:
-    """One crash more, processes that come back, omit or lie, crashes in more places, pauses."""
-    if not check.role_faults:
-        crashes = _value(check, check.crash)
-        if crashes is not None and crashes + 1 < _processes(check):
-            yield {"crash": str(crashes + 1)}
-        if crashes:
-            yield {"crash": "none", "recover": "no", "omission": str(crashes)}
-            yield {"crash": "none", "recover": "no", "byzantine": str(crashes)}
-        lies = _value(check, check.byzantine)
-        if lies:
-            yield {"byzantine": str(lies + 1)}
-        if crashes and not check.recover:
-            yield {"recover": "yes"}
-    if check.crash_points == "between_handlers":
-        yield {"crash_points": "inside"}
-    if not check.pausing:
-        yield {"pause": "1"}
-
-
-def _links(check: typed.Check) -> Iterator[dict[str, str]]:
-    """Links that lose, repeat, reorder, or are cut."""
-    kinds = [kind for kind in check.links if kind != PERFECT and not kind.has_capacity]
-    names = [kind.name for kind in kinds]
-    ordered = any(kind.ordered for kind in check.links)
-    if not any(kind.loses for kind in check.links):
-        yield {"links": "+".join([*names, FAIR_LOSS.name])}
-    if not any(kind.repeats for kind in check.links):
-        yield {"links": "+".join([*names, DUPLICATING.name])}
-    if ordered:
-        rest = [kind.name for kind in kinds if not kind.ordered]
-        yield {"links": "+".join(rest) or PERFECT.name}
-    if not check.cuts:
-        yield {"cut": "1"}
-    if not check.splits:
-        yield {"partition": "1"}
-
-
-def _time(check: typed.Check) -> Iterator[dict[str, str]]:
-    """A detector that is wrong for a while, a system that is synchronous later or never."""
-    if check.detector is not None and check.detector.kind in ("P", "S"):
-        if not check.detector.eventually:
-            yield {"detector": f"eventually {check.detector.kind}"}
-    kind = None if check.timing is None else check.timing.kind
-    if kind == "synchronous":
-        yield {"timing": "partial"}
-    if kind in ("synchronous", "partial"):
-        yield {"timing": "asynchronous"}
-
-
-def _processes(check: typed.Check) -> int:
-    """Returns `n`, where the check says it as a number; a large number elsewhere."""
-    found = (s.value for s in check.settings if s.name == "n")
-    size = next(found, None)
-    return int(size.value) if isinstance(size, typed.Literal) else MANY
-
-
-def _value(check: typed.Check, bound: typed.Expr | None) -> int | None:
-    """Returns a bound of faults, 0 where there is none; ``None`` where it is no number and no
-    parameter that the check sets."""
-    if bound is None:
-        return 0
-    if isinstance(bound, typed.Param):
-        found = (s.value for s in check.settings if s.name == bound.name)
-        bound = next(found, bound)
-    return int(bound.value) if isinstance(bound, typed.Literal) else None
+    world = world_of(check)
+    for number, axis in enumerate(world.axes):
+        last = axis.at + 1 if axis.counts else len(axis.levels) - 1
+        for level in range(axis.at + 1, min(last, len(axis.levels) - 1) + 1):
+            point = (*world.own[:number], level, *world.own[number + 1 :])
+            settings = world.settings(point)
+            yield WorldMutant(check.name, check.protocol.name, check.span.line, settings)

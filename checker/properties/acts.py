@@ -117,4 +117,4 @@ class Acts(Struct):
             new: Expr = ir.Apply(whole.type, ir.Op.APPEND, (whole, act))
         else:
             new = build.with_item(whole, act)
-        return ir.Assign(ir.Target(whole.type, name, True), new)
+        return build.assign(whole, new)

@@ -157,29 +157,29 @@ class Histories:
         params = (("_self", self.world.proc), *((a.name, a.type) for a in args))
         self.world.effects[name] = EffectDef(name, EffectKind.VISIBLE, params, body)
 
-    def _mine(self, name: str, self_: Expr) -> tuple[Expr, ir.Target]:
+    def _mine(self, name: str, self_: Expr) -> Expr:
         whole = self.world.read(name)
         assert isinstance(whole.type, MapT)
         mine = entry(whole, self_)
-        return mine, ir.Target(mine.type, name, True, (ir.Key(self_, whole.type.key),))
+        return mine
 
     def _note(self, name: str, self_: Expr, item: Expr) -> Block:
-        mine, target = self._mine(name, self_)
+        mine = self._mine(name, self_)
         if isinstance(mine.type, SeqT):
             new: Expr = ir.Apply(mine.type, ir.Op.APPEND, (mine, item))
         else:
             new = build.with_item(mine, item)
-        return (ir.Assign(target, new),)
+        return (build.assign(mine, new),)
 
     def _note_opinion(self, op: str, self_: Expr, process: Expr) -> Block:
         """Records a failure detector's output: whom ``self_`` suspects, or trusts, from now on."""
         if op in ("suspect", "restore") and "suspected" in self.opinions:
-            mine, target = self._mine("@suspected", self_)
+            mine = self._mine("@suspected", self_)
             change = build.with_item if op == "suspect" else build.without_item
-            return (ir.Assign(target, change(mine, process)),)
+            return (build.assign(mine, change(mine, process)),)
         if op == "trust" and "trusted" in self.opinions:
-            mine, target = self._mine("@trusted", self_)
-            return (ir.Assign(target, ir.Apply(mine.type, ir.Op.SET, (process,))),)
+            mine = self._mine("@trusted", self_)
+            return (build.assign(mine, ir.Apply(mine.type, ir.Op.SET, (process,))),)
         return ()
 
     def _note_operation(self, kind: str, op: str, self_: Expr, result: Expr | None) -> Block:
@@ -191,27 +191,27 @@ class Histories:
         return (*returns.at_return(self.world, op, self_), *(s for b in notes for s in b))
 
     def _note_repeated(self, op: str, self_: Expr, item: Expr) -> Block:
-        seen, _ = self._mine(f"@history.{op}", self_)
+        seen = self._mine(f"@history.{op}", self_)
         return (ir.If(member(item, seen), self._note(f"@repeated.{op}", self_, item)),)
 
     def _note_causes(self, kind: str, self_: Expr, args: tuple[ir.Local, ...], item: Expr) -> Block:
-        mine, target = self._mine("@past", self_)
+        mine = self._mine("@past", self_)
         causes = self.world.read("@causes")
         pair_type = build.element(causes.type)
         causal = self.causal_item()
-        whole = ir.Target(causes.type, "@causes", True)
+        whole = build.target_of(causes)
         if kind == "request":
             this: Expr = ir.Apply(causal, ir.Op.TUPLE, (self_, args[0]))
             earlier = ir.Local(causal, fresh("_earlier"))
             pair = ir.Apply(pair_type, ir.Op.TUPLE, (earlier, this))
             add = ir.Assign(whole, build.with_item(causes, pair))
             loop = ir.For(earlier.name, ir.Members(mine, causal), (add,))
-            return (loop, ir.Assign(target, build.with_item(mine, this)))
+            return (loop, build.assign(mine, build.with_item(mine, this)))
         if item.type != causal:
             return ()
         pair_local = ir.Local(pair_type, fresh("_pair"))
         before = build.item(pair_local, 0)
-        grow = ir.Assign(target, build.with_item(mine, before))
+        grow = build.assign(mine, build.with_item(mine, before))
         relevant = build.equal(build.item(pair_local, 1), item)
         loop = ir.For(pair_local.name, ir.Members(causes, pair_type), (ir.If(relevant, (grow,)),))
-        return (loop, ir.Assign(target, build.with_item(mine, item)))
+        return (loop, build.assign(mine, build.with_item(mine, item)))

@@ -76,21 +76,22 @@ def prove_check(
     *,
     certificate: str | None = None,
 ) -> Report:
-    """Proves the properties of states of the check ``name`` of ``spec``, within ``budget`` seconds.
+    """Proves the properties of states of the check ``name`` of ``spec``, within ``budget`` seconds
+    and the memory of ``options.limits``.
 
     ``options.limits.max_depth``: induction goes over so many steps at most.  ``certificate``: a
     file for the queries of the second check, in SMT-LIB 2.  Raises :class:`SpecError` for errors of
     the spec or the options, and :class:`checker.engines.symbolic.certificate.WrongCertificate` and
     :class:`checker.results.replay.ReplayMismatch` where the tool is wrong.
     """
-    with budgets.within(budget):
+    with budgets.within(budget, options.limits.memory):
         check = load_check(spec, name, options.settings).with_lemmas()
         require_provable(check)
     path = str(spec)
     started = time.monotonic()
     of_engine, error = replace(options, engine=NAME), KeyboardInterrupt()
     so_far.known(lambda: unknown_report(path, check, of_engine, 0.0, error))
-    with budgets.within(budget):
+    with budgets.within(budget, options.limits.memory):
         try:
             made, found = _prove_smallest(check, options, tuple(methods), budget, listener)
             with marking_interruption(_answer(made, found)):

@@ -32,7 +32,7 @@ from checker.parametric.threshold.specifications import (
 from checker.parametric.threshold.written import Specification, Written
 from checker.records import replace
 from checker.results.answer import Listener, Progress, stop_reason
-from checker.results.proof import AutomatonSize, Proof
+from checker.results.proof import AutomatonSize, CountedRun, CountedStep, Proof
 from checker.results.verdict import PropertyVerdict, Report, Word
 
 QUERY = 60.0
@@ -41,23 +41,13 @@ QUERY = 60.0
 ENGINE = "z3"
 
 
-class Shown(Struct, frozen=True):
-    """A run that violates a specification: the sizes, the start, and one line for each burst."""
-
-    specification: str
-    sizes: str
-    start: str
-    steps: tuple[str, ...]
-
-
 class FileReport(Struct, frozen=True):
-    """The report on a file, the runs that violate specifications, and what is warned of.
+    """The report on a file, and what is warned of.
 
     ``safety``: the verdict on all safety properties of the file: ``safe``, ``unsafe`` or ``-``.
     """
 
     report: Report
-    runs: tuple[Shown, ...]
     warnings: tuple[Diagnostic, ...]
     safety: str
 
@@ -109,7 +99,6 @@ class _Proving:
         self.smallest = smallest
         self.automaton, self.variables = convert(written)
         self.verdicts: list[PropertyVerdict] = []
-        self.runs: list[Shown] = []
         self.stopped: str | None = None
 
     def ask(self) -> None:
@@ -140,25 +129,22 @@ class _Proving:
             queries=sum(each.queries for each in decided),
             seconds=sum(each.seconds for each in decided),
         )
-        if decision.run is not None:
-            self.runs.append(self._shown(specification.name, decision.run))
         self._know(specification, _WORDS[decision.outcome], decision.reason, decision)
 
     def _decide_question(self, specification: Specification, asked: Asked) -> Decision:
         """Decides ``question`` on the quotient; a violation is executed on the whole automaton."""
+        from checker.parametric.symbolic.cycles import comes_back
         from checker.parametric.symbolic.decide import ParametricChecker
 
         question, automaton = asked.question, without(self.automaton, asked.never)
         merged = quotient(automaton, question)
         limit = self.options.query_timeout
         seconds = max(min(QUERY if limit is None else limit, self._seconds_left()), 0.001)
-        try:
-            counting = ParametricChecker(merged.automaton, seconds=seconds)
-        except ValueError:
-            message = f"`{specification.name}` distinguishes locations of a cycle"
-            hint = "only cycles whose locations a specification does not distinguish are decided"
-            found = Diagnostic("E123", message, specification.span, hint=hint)
-            raise SpecError((found,)) from None
+        if not asked.any_tail and comes_back(merged.automaton):
+            message = f"`{specification.name}` is about what recurs, and processes can come back"
+            hint = "where rules make cycles, its negation can have one part `[]<> F`"
+            raise SpecError((Diagnostic("E123", message, specification.span, hint=hint),))
+        counting = ParametricChecker(merged.automaton, seconds=seconds)
         decision = counting.decide(merged.question)
         if decision.run is None:
             return decision
@@ -184,8 +170,10 @@ class _Proving:
         reason: str,
         decision: Decision | None = None,
     ) -> None:
+        run = None
         if decision is not None and decision.run is not None:
-            reason = f"with {_sizes(self.automaton, decision.run)}"
+            run = _counted(self.automaton, decision.run)
+            reason = f"with {sizes_of(run)}"
         self.verdicts.append(
             PropertyVerdict(
                 specification.name,
@@ -195,23 +183,9 @@ class _Proving:
                 certificate="" if decision is None else decision.certificate,
                 queries=0 if decision is None else decision.queries,
                 seconds=0.0 if decision is None else decision.seconds,
+                counted=run,
             )
         )
-
-    def _shown(self, name: str, run: AcceleratedRun) -> Shown:
-        automaton = self.automaton
-        start = ", ".join(
-            f"{there} in {location.name}"
-            for there, location in zip(run.begin, automaton.locations, strict=True)
-            if there
-        )
-        steps = []
-        for burst in (burst for segment in run.segments for burst in segment):
-            rule = automaton.rules[burst.rule]
-            source, target = (automaton.locations[at].name for at in (rule.source, rule.target))
-            line = "" if rule.place is None else f", line {rule.place.line}"
-            steps.append(f"{burst.times} x {source} -> {target}   {rule.label}{line}")
-        return Shown(name, _sizes(automaton, run), start or "nobody", tuple(steps))
 
     def report(self) -> FileReport:
         """Returns the report."""
@@ -243,7 +217,7 @@ class _Proving:
         )
         safe = {each.name for each in self.written.specifications if is_safety(each.formula)}
         words = [verdict.word for verdict in self.verdicts if verdict.property in safe]
-        return FileReport(report, tuple(self.runs), self.written.warnings, _safety(words))
+        return FileReport(report, self.written.warnings, _safety(words))
 
 
 _ORDER = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.PROVED, Outcome.VACUOUS)
@@ -270,7 +244,26 @@ def _reason(found: Diagnostic) -> str:
     return f"not decided, {found.code}: {at}{found.message} ({found.hint})"
 
 
-def _sizes(automaton: Automaton, run: AcceleratedRun) -> str:
+def _counted(automaton: Automaton, run: AcceleratedRun) -> CountedRun:
     values = dict(run.values)
-    names = (*automaton.parameters, *(n for n in automaton.hidden if n.endswith(" at first")))
-    return ", ".join(f"{name} = {values[name]}" for name in names)
+    shown = (*automaton.parameters, *(n for n in automaton.hidden if n.endswith(" at first")))
+    there = zip(automaton.locations, run.begin, strict=True)
+    steps = list[CountedStep]()
+    for burst in (burst for segment in run.segments for burst in segment):
+        rule = automaton.rules[burst.rule]
+        source, target = (automaton.locations[at].name for at in (rule.source, rule.target))
+        line = 1 if rule.place is None else rule.place.line
+        if steps and (steps[-1].source, steps[-1].rule) == (source, rule.label):
+            steps[-1] = replace(steps[-1], times=steps[-1].times + burst.times)
+        else:
+            steps.append(CountedStep(burst.times, source, target, rule.label, line))
+    return CountedRun(
+        sizes={name: values[name] for name in shown},
+        begin={location.name: number for location, number in there if number},
+        steps=tuple(steps),
+    )
+
+
+def sizes_of(run: CountedRun) -> str:
+    """Returns the sizes, as shown."""
+    return ", ".join(f"{name} = {number}" for name, number in run.sizes.items())

@@ -12,6 +12,7 @@ from checker.results.conformance_lines import Candidate as Candidate
 from checker.results.conformance_lines import LoggedLine as LoggedLine
 from checker.results.conformance_lines import Obstacle as Obstacle
 from checker.results.domains import Amount, Natural
+from checker.results.step_proposals import StepProposal
 from checker.results.trace import Trace
 from checker.results.verdict import Word, exit_code_of, worst
 from checker.results.windows import WindowScore
@@ -41,6 +42,7 @@ class Conformance(Struct, frozen=True):
     ``omitted`` steps, which were not replayed by the interpreter; ``explaining``: how
     many states explain that prefix (as far as was searched).  ``nodes`` and ``steps``: of the
     search; ``stopped``: why it was not completed.  ``windows``: the score by windows, if asked for.
+    ``proposals``: what to write in the mapping if lines are one step.
     """
 
     file: str
@@ -68,6 +70,7 @@ class Conformance(Struct, frozen=True):
     omitted: Natural = 0
     trace: Trace | None = None
     windows: WindowScore | None = None
+    proposals: tuple[StepProposal, ...] = ()
     version: str = field(default_factory=version)
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from checker.results.domains import Amount, Natural
+from checker.results.domains import Amount, Natural, Positive
 
 
 class AutomatonSize(Struct, frozen=True):
@@ -15,6 +15,29 @@ class AutomatonSize(Struct, frozen=True):
     locations: Natural
     rules: Natural
     guards: Natural
+
+
+class CountedStep(Struct, frozen=True):
+    """``times`` processes go from the location ``source`` to ``target``, one after the other, by
+    ``rule`` in ``line`` of the file."""
+
+    times: Positive
+    source: str
+    target: str
+    rule: str
+    line: Positive
+
+
+class CountedRun(Struct, frozen=True):
+    """A run of a threshold automaton, with numbers of processes instead of processes.
+
+    ``sizes``: the numbers of parameters; ``begin``: how many processes begin in each location that
+    is not empty; ``steps``: what they do, in order.
+    """
+
+    sizes: Mapping[str, Natural]
+    begin: Mapping[str, Positive]
+    steps: tuple[CountedStep, ...]
 
 
 class Weakened(Struct, frozen=True):

@@ -54,11 +54,9 @@ def rerun(system: TransitionSystem, path: Path, prop: Property | None) -> Run:
     fewest faults, then the fewest messages, then the first one in canonical order."""
     if not path.states:
         raise ReplayMismatch("the run has no states")
-    moments = [_start(system, path.states[0])]
-    for number, state in enumerate(path.states[1:], start=1):
-        moments.append(_step(system, moments[-1].state, state, number))
+    moments = _moments(system, _start(system, path.states[0]), path.states)
     if prop is not None and prop.kind is PropertyKind.LIVENESS:
-        return _for_ever(system, path, prop, tuple(moments))
+        return _for_ever(system, path, prop, moments)
     last = moments[-1].state
     fault = _failing(system, last) if path.then_fault else None
     ends = fault is None and _is_end(system, last)
@@ -66,25 +64,29 @@ def rerun(system: TransitionSystem, path: Path, prop: Property | None) -> Run:
         _require_violation(system, prop, path.states)
     elif fault is None:
         raise ReplayMismatch("the run ends with neither a violation nor an error")
-    return Run(tuple(moments), ends, fault)
+    return Run(moments, ends, fault)
 
 
 def run_through(system: TransitionSystem, states: Sequence[State]) -> Run:
     """Returns the execution along ``states``, of which nothing is required but that its steps are
     the system's; it need not begin in an initial state."""
-    moments = [Moment(states[0], None, ())]
-    for number, state in enumerate(states[1:], start=1):
-        moments.append(_step(system, moments[-1].state, state, number))
-    return Run(tuple(moments), ends=False)
+    return Run(_moments(system, Moment(states[0], None, ()), states), ends=False)
 
 
 def run_from_start(system: TransitionSystem, states: Sequence[State]) -> Run:
     """Returns the execution along ``states`` from an initial state, of which nothing else is
     required; raises :class:`ReplayMismatch` if it is not one of the system."""
-    moments = [_start(system, states[0])]
+    return Run(_moments(system, _start(system, states[0]), states), ends=False)
+
+
+def _moments(
+    system: TransitionSystem, first: Moment, states: Sequence[State]
+) -> tuple[Moment, ...]:
+    """Returns the moments of the execution along ``states``, of which ``first`` is the first."""
+    moments = [first]
     for number, state in enumerate(states[1:], start=1):
         moments.append(_step(system, moments[-1].state, state, number))
-    return Run(tuple(moments), ends=False)
+    return tuple(moments)
 
 
 def _for_ever(

@@ -17,7 +17,7 @@ from checker.results.events import At
 from checker.results.logs import LogSummary
 from checker.results.origin import Origin
 from checker.results.problems import Problem
-from checker.results.proof import Proof
+from checker.results.proof import CountedRun, Proof
 from checker.results.trace import ERRORS, Trace
 from checker.results.walks import WalkSummary
 
@@ -123,6 +123,7 @@ class PropertyVerdict:
     no more.
     ``certificate``: of what is ``PROVED``, what shows it, in words.  ``queries``, ``seconds``: of
     the solver.  ``rests_on``: of liveness that holds, where that was requested.
+    ``counted``: of a threshold automaton that violates it, the run.
     ``chance``: of a question about chance, its value.  ``origin``: where the property comes from;
     ``None`` of what is no property.
     """
@@ -143,6 +144,7 @@ class PropertyVerdict:
     trace: Trace | None = None
     others: tuple[Trace, ...] = ()
     of_others: str = ""
+    counted: CountedRun | None = None
     chance: Chance | None = None
     origin: Origin | None = None
 

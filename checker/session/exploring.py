@@ -113,4 +113,4 @@ def _side_questions(check: typed.Check, options: Options) -> SideQuestions:
 
 def is_overridden(options: Options) -> bool:
     """Returns whether the check does not run as it is written."""
-    return bool(options.settings) or options.fine_steps
+    return bool(options.settings) or options.fine_steps or bool(options.unfair)

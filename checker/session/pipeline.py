@@ -454,7 +454,7 @@ def _scenarios(
     if not check.scenarios:
         return ()
     from checker.simulate.prepared_check import PreparedCheck
-    from checker.simulate.regressions import judge_scenario
+    from checker.simulate.scenario import judge_scenario
 
     opened = PreparedCheck(check, {}, lambda now: header_of(path, check, now, options), made=made)
     return tuple(judge_scenario(opened, scenario) for scenario in check.scenarios)

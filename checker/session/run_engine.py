@@ -188,7 +188,7 @@ def verdicts_alone(check: typed.Check, options: Options) -> bool:
     counterexamples."""
     counts = any(isinstance(e.value, int) for e in check.expect)
     tables = options.coverage or options.states_out is not None or options.keep
-    return not (counts or tables or options.audit or options.kinds > 1)
+    return not (counts or tables or options.whole or options.audit or options.kinds > 1)
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from checker.engines import budgets
 from checker.engines.options import Options
 from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
+from checker.model.transforms.drop_fairness import without_fairness
+from checker.records import replace
 
 
 def instantiated(
@@ -22,7 +24,7 @@ def instantiated(
         from checker.properties.formula import ask
 
         with budgets.raising_when_exhausted():
-            return instantiate(
+            made = instantiate(
                 check,
                 options.settings,
                 ask,
@@ -30,6 +32,8 @@ def instantiated(
                 fine=options.fine_steps,
                 coverage=options.coverage,
             )
+        system = without_fairness(made.system, options.unfair)
+        return made if system is made.system else replace(made, system=system)
 
     def made() -> Instantiated:
         if capacities is not None:
@@ -40,5 +44,5 @@ def instantiated(
 
     settings = sorted(options.settings.items())
     sizes = None if capacities is None else sorted(capacities.items())
-    how = (settings, options.fine_steps, options.coverage, sizes)
+    how = (settings, options.fine_steps, options.coverage, sizes, options.unfair)
     return kept.result(made, "system", check, how, of="system")

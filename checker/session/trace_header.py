@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import SpecError
@@ -81,6 +82,15 @@ def _sources(path: str, system: TransitionSystem) -> tuple[Source, ...]:
     mentioned = {place.file for place in places if place is not None}
     shipped = (_source(text) for text in shipped_texts() if text.file in mentioned)
     return (*_own(path), *shipped)
+
+
+def sources_named(path: str, files: Collection[str]) -> tuple[Source, ...]:
+    """Returns the texts of the spec ``path`` and of those of the tool's own ``files``, by the names
+    that places have; without the spec if it can't be read."""
+    from checker.language.sources import shipped_texts
+
+    shipped = map(_source, shipped_texts())
+    return (*_own(path), *(each for each in shipped if each.file in files))
 
 
 def with_own_sources(trace: Trace) -> Trace:

@@ -14,6 +14,7 @@ from checker.model.interpreter import State
 from checker.model.ir import PropertyKind
 from checker.results.answer import Path
 from checker.results.trace import ProcessOutcome, Trace
+from checker.results.verdict import ScenarioVerdict
 from checker.results.violation_witnesses import violated_text
 from checker.simulate.choices import START, Choice, choices, starts
 from checker.simulate.judging import (
@@ -260,3 +261,21 @@ def claims_of(trace: Trace) -> tuple[str, ...]:
         return ("it fails",)
     claims = (f"{trace.property_name} violated",) if trace.word == "violated" else ()
     return (*claims, "it ends") if trace.ends and trace.loop is None else claims
+
+
+def judge_scenario(opened: PreparedCheck, scenario: typed.Scenario) -> ScenarioVerdict:
+    """Judges whether ``scenario`` is possible as it is written, and whether its claims are true."""
+    return verdict_of(play(opened, scenario))
+
+
+def verdict_of(played: Played) -> ScenarioVerdict:
+    """Returns the verdict on a scenario that was run."""
+    name, problem, steps = played.scenario.name, played.problem, max(len(played.taken) - 1, 0)
+    if problem is None:
+        span = played.scenario.span
+        reason = "it runs as written, and its claims are true"
+        return ScenarioVerdict(name, True, reason, span.file, span.line, span.column, steps)
+    span = problem.span
+    return ScenarioVerdict(
+        name, False, problem.message, span.file, span.line, span.column, steps, problem.possible
+    )

@@ -22,6 +22,21 @@ def put(port: int, name: str, value: str) -> int:
     return int(body["header"]["revision"])
 
 
+def get(port: int, name: str, serializable: bool) -> str | None:
+    """Returns what is written at ``name``: as the member that is asked has it, if the read is
+    ``serializable``, and otherwise as a majority has."""
+    body = _ask(port, "/v3/kv/range", {"key": _b64(PREFIX + name), "serializable": serializable})
+    found = body.get("kvs", ())
+    return base64.b64decode(found[0]["value"]).decode() if found else None
+
+
+def member_and_leader(port: int) -> tuple[str, str]:
+    """Returns the numbers of a member and of the leader that it knows: empty if it knows none."""
+    status = _ask(port, "/v3/maintenance/status", {})
+    leader = status.get("leader", "0")
+    return status["header"]["member_id"], "" if leader == "0" else leader
+
+
 @contextlib.contextmanager
 def unheard_put(port: int, name: str, value: str) -> Iterator[None]:
     """Sends the request to write ``value``; goes away at the end without its answer.

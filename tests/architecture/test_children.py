@@ -22,6 +22,8 @@ OTHERS = {"asyncio.run", "asyncio.Process"}
 PYTHON = "checker/engines/python_children.py"
 FORK = "os.fork"
 PLACES = {
+    "checker/assist/commands.py": "subprocess.Popen",
+    "checker/cli/assistant_worker.py": FORK,
     "checker/cli/daemon.py": "subprocess.Popen",
     "checker/cli/daemon_server.py": FORK,
     "checker/cli/supervisor.py": FORK,

@@ -13,7 +13,18 @@ NOT_FOR_THE_TOOL = {
     "checker.editor.pytest_plugin.pytest_collect_file": "pytest calls it",
     **{
         f"checker.harness.template_of_hooks.{name}": "a harness's user fills it in"
-        for name in ("OWN_COPIES", "LOGGED", "nodes", "command", "ready", "log", "request")
+        for name in (
+            "OWN_COPIES",
+            "LOGGED",
+            "HELD",
+            "PORTS",
+            "START",
+            "nodes",
+            "command",
+            "ready",
+            "log",
+            "request",
+        )
     },
     "checker.harness.runtime.run.main": "an exported `run.py` calls it",
     "checker.language.load.load": "tests read specs with it",
@@ -74,12 +85,21 @@ def used(module: str, tree: ast.Module) -> Iterator[Name]:
                     yield where, name
 
 
+def whole_of(tree: ast.Module) -> set[str]:
+    """The modules all of whose names a module has: ``from … import *``."""
+    found = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    return {node.module or "" for node in found if node.names[0].name == "*"}
+
+
 def test_every_name_at_the_top_of_a_module_is_used() -> None:
     paths = [*(ROOT / "checker").rglob("*.py"), *(ROOT / "scripts").rglob("*.py")]
     names, uses = set[Name](), set[Name]()
+    wholes: dict[str, set[str]] = {}
     for path in paths:
         module, tree = module_of(path), ast.parse(path.read_text(encoding="utf-8"))
         names |= {(module, name) for part in tree.body for name in defined(part)}
         uses |= {*used(module, tree)}
+        wholes[module] = whole_of(tree)
+    uses |= {(inner, name) for module, name in uses for inner in wholes.get(module, ())}
     left_over = {f"{m}.{n}" for m, n in names - uses if not n.startswith("__")}
     assert left_over == set(NOT_FOR_THE_TOOL), "used nowhere, or used after all"

@@ -12,6 +12,7 @@ OWNER = "checker/language/link_kinds.py"
 OTHER_MEANINGS = {
     ("checker/explain/realisation.py", "fifo"),  # of properties, in capitals
     ("checker/results/verdict.py", "bounded"),  # a verdict
+    ("checker/assist/answer.py", "bounded"),  # the same
 }
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,12 +24,13 @@ STARTING = 60.0
 class Moment:
     """A signal ``number`` to a command, ``delay`` seconds after its start; a second one ``gap``
     seconds later unless ``gap`` is ``None``; ``group``: to all of its processes, as a terminal
-    does."""
+    does.  ``begun``: the delay begins when it is true."""
 
     number: signal.Signals
     delay: float
     gap: float | None = None
     group: bool = False
+    begun: Callable[[], bool] | None = None
 
 
 @dataclass
@@ -89,6 +91,9 @@ def _signalled(process: subprocess.Popen[bytes], moment: Moment) -> float | None
     until = time.monotonic() + STARTING
     while process.poll() is None and not children_of(process.pid) and time.monotonic() < until:
         time.sleep(0.005)
+    while moment.begun is not None and not moment.begun():
+        if _waited(process, 0.002):
+            return None
     if _waited(process, moment.delay):
         return None
     if moment.group:

@@ -160,7 +160,12 @@ WORDS: dict[str, Sequence[str]] = {
     "doctor": (),
     "daemon": ("status",),
     "mutate": ("{spec}::violated", "--sample", "2", "--jobs", "2"),
+    "assumptions": ("{spec}::violated", "--jobs", "2"),
+    "frontier": ("{spec}::violated", "--over", "crash=0..1", "--jobs", "2"),
     "diagnostic": ("N003",),
+    "docs": (),
+    "mcp": (),
+    "skill": ("install", "--mcp"),
     "lsp": (),
 }
 """What each command is called with; ``watch`` does not end and has a test of its own."""

@@ -54,6 +54,15 @@ def test_what_goes_on_with_a_run_is_said_and_does(tmp_path: Path, capsys: Out) -
     assert not folder.exists()
 
 
+def test_a_whole_search_is_resumed_as_one(tmp_path: Path, capsys: Out) -> None:
+    """Its only property is violated after three steps."""
+    check = "specs/broadcast/eager_reliable_without_relay.bcast::with_relay.not_once"
+    begin = ["check", check, "--reduce", "none", "--whole", "--quiet"]
+    assert main([*begin, "--checkpoint", str(tmp_path / "run"), "--max-depth", "5"]) == 0
+    (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("resume with: ")]
+    assert "--whole" in shlex.split(line)
+
+
 def test_a_run_that_is_over_stays_where_that_is_wanted(tmp_path: Path, capsys: Out) -> None:
     begin = ["check", SPEC, "--set", "n=3", "--checkpoint", str(tmp_path / "run"), "--keep"]
     assert main(begin) == 0

@@ -79,6 +79,12 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "replay": (("{trace}",),),
     "scenario": (("{trace}",),),
     "mutate": (("{spec}", "--sample", "1", "--jobs", "1"),),
+    "assumptions": (
+        ("{spec}::violated", "--jobs", "1", "--html", "{out}.html", "--json", "{out}.json"),
+    ),
+    "frontier": (
+        ("{spec}::violated", "--over", "crash=0..0", "--jobs", "1", "--html", "{out}.html"),
+    ),
     "export": tuple(
         ("{trace}", "--to", each, "--output", "{out}.x")
         for each in ("csv", "itf", "json", "mermaid", "shiviz", "svg")
@@ -88,8 +94,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
 HISTORY = "{:process 0, :type :invoke, :f :write, :value 1}\n"
 HISTORY += "{:process 0, :type :ok, :f :write, :value 1}\n"
 
-WITHOUT = {"daemon", "diagnostic", "doctor", "list"}
-INTERACTIVE = {"explore", "lsp", "watch"}
+WITHOUT = {"daemon", "diagnostic", "docs", "doctor", "list", "schema", "skill"}
+INTERACTIVE = {"explore", "lsp", "mcp", "watch"}
 WRONG = SPEC.replace("p.x <=", "p.y <=")
 BAD = SPEC + "check holds of Counter { n = 1 prove small }\n"
 

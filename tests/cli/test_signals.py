@@ -17,7 +17,6 @@ from types import ModuleType
 import pytest
 
 from checker.cli import supervisor
-from checker.cli.main import main
 from tests.cli.signalling import ROOT, SIGNALS, Ended, Moment, children_of, drawn, ended_by, heard
 
 COUNTER = """protocol Counter {
@@ -56,6 +55,8 @@ COMMANDS = {
     "list": "list",
     "doctor": "doctor",
     "mutate": f"mutate {LIBRARY}",
+    "assumptions": f"assumptions {LIBRARY}::crash_one",
+    "frontier": f"frontier {LIBRARY}::crash_one --over n=2..3,crash=0..2",
     "daemon": "daemon status",
     "fmt": "fmt --check specs",
     "scenario": "scenario {tmp}/none.json",
@@ -295,25 +296,3 @@ def test_signals_that_are_ignored_stay_so(tmp_path: Path) -> None:
         process.send_signal(number)
     out, _ = process.communicate(timeout=60.0)
     assert (process.returncode, "2 hold" in out or "as expected" in out) == (0, True), out
-
-
-def test_a_run_that_signals_ended_goes_on_exactly(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rng, run = random.Random(0), tmp_path / "run"
-    whole = ["check", "specs/oracles/two_phase.bcast::three", "--set", "n=7", "--reduce", "none"]
-    resume = [*whole, "--resume", str(run)]
-    for number in SIGNALS:
-        kept = run.exists() and (run / "run.json").exists()
-        words = resume if kept else [*whole, "--checkpoint", str(run)]
-        folder = tmp_path / number.name
-        folder.mkdir()
-        moment = Moment(number, rng.uniform(1.0, 3.0))
-        ended = ended_by([*words, "--checkpoint-every", "0"], moment, folder)
-        assert problems(ended) == []
-        if ended.code != 3:
-            return
-    assert main(whole) == 0
-    searched = re.search("searched .* states to depth [0-9]+", capsys.readouterr().out)
-    assert main(resume if run.exists() else whole) == 0
-    assert searched is not None and searched[0] in capsys.readouterr().out

@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "crashes.ta").write_text(CRASHES, "utf-8")
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "resets.eta").write_text(
-        changed(SAFE, "sent' == sent + 1", "sent' == 0"), "utf-8"
+        changed(SAFE, "sent' == sent + 1", "sent' == T"), "utf-8"
     )
     return tmp_path
 
@@ -41,7 +41,12 @@ def test_prove_shows_the_run_of_a_violation(
     assert "fewer is violated with N = 2, F = 1:" in out
     assert "a -> c   rule 1, line " in out
     (report,) = json.loads((folder / "out.json").read_text("utf-8"))["reports"]
-    assert {v["property"]: v["verdict"] for v in report["verdicts"]}["fewer"] == "violated"
+    fewer = {v["property"]: v for v in report["verdicts"]}["fewer"]
+    assert fewer["verdict"] == "violated"
+    assert fewer["run"]["sizes"] == {"N": 2, "F": 1}
+    assert fewer["run"]["begin"] == {"a": 2}
+    move = {"times": 1, "source": "a", "target": "c", "rule": "rule 1"}
+    assert [{**step, "line": 0} for step in fewer["run"]["steps"]] == [{**move, "line": 0}]
 
 
 def test_what_cannot_be_converted_exits_with_2(
@@ -49,7 +54,7 @@ def test_what_cannot_be_converted_exits_with_2(
 ) -> None:
     assert main(["prove", f"{folder}/inner/resets.eta"]) == 2
     said = capsys.readouterr().err
-    assert "error[E120]" in said and "resets `sent`" in said and "^^^" in said
+    assert "error[E120]" in said and "does not reset `sent`" in said and "^^^" in said
 
 
 @pytest.mark.parametrize(
@@ -75,6 +80,23 @@ def test_bench_compares_with_the_table(folder: Path, capsys: pytest.CaptureFixtu
     out = capsys.readouterr().out
     assert "DIFFERS" in out
     assert "0 as published, 1 differ, 0 not decided, 1 decided that" in out
+
+
+def test_bench_writes_its_table_into_a_page(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = "file\trules\tverdict\tbest_published_seconds\nsafe.ta\t4\tsafe\t900\n"
+    (folder / "expected.tsv").write_text(table, "utf-8")
+    page = folder / "page.md"
+    page.write_text("a\n<!-- threshold: begin -->\nold\n<!-- threshold: end -->\nz\n", "utf-8")
+    assert main(["bench", "threshold", str(folder), "--markdown", str(page)]) == 3
+    found = page.read_text("utf-8")
+    assert found.startswith("a\n<!-- threshold: begin -->\n\n| file |")
+    assert "| safe.ta | safe | safe | " in found and found.endswith("<!-- threshold: end -->\nz\n")
+    assert "| crashes.ta |  | unsafe | " in found and "old" not in found
+    page.write_text("a\n<!-- threshold: begin -->\n", "utf-8")
+    assert main(["bench", "threshold", str(folder), "--markdown", str(page)]) == 2
+    assert page.read_text("utf-8") == "a\n<!-- threshold: begin -->\n"
 
 
 def test_bench_without_a_table_says_what_is_not_decided(

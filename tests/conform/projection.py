@@ -21,6 +21,7 @@ KINDS = {
     MarkKind.INDICATION: "indicate",
     MarkKind.SEND: "send",
     MarkKind.RECEIVE: "receive",
+    MarkKind.FORGE: "receive",
     MarkKind.HANDLER: "handler",
     MarkKind.TIMEOUT: "timeout",
     MarkKind.CRASH: "crash",
@@ -39,6 +40,8 @@ def rows_of(system: TransitionSystem, transition: Transition, kinds: Iterable[st
         if kind not in wanted or (kind == "handler" and "upon " in info.text):
             continue
         args = [encode(type_, arg) for type_, arg in zip(info.types, event.args, strict=True)]
+        if info.kind is MarkKind.FORGE:  # the liar, the receiver, the message, whose name it uses
+            args = [args[1], args[-1] if len(args) == 4 else args[0], args[2]]
         row: Row = {"process": args[0], "kind": kind}
         if kind in ("send", "receive"):
             message: Any = args[2]

@@ -116,7 +116,7 @@ def logs(folder: Path, fault: Callable[[Node], None], most: int = 200) -> list[s
 
 
 def judged(spec: Path, files: list[str]) -> Conformance:
-    return conform(Asked(str(spec), "crash_one", Options(), windows=True), files)
+    return conform(Asked(str(spec), "crash_one", Options(), windows=True, proposals=True), files)
 
 
 def reds(report: Conformance) -> Iterator[str]:
@@ -151,6 +151,7 @@ def test_the_handler_with_the_fault_is_named(
     (first,) = (each.first for each in report.windows.handlers if each.first)
     assert first.line.process == "p2"
     assert said in " ".join(first.reasons)
+    assert not report.proposals  # no way of writing lines explains the fault away
     assert report.word is Word.VIOLATED
     assert report.exit_code == 1
 
@@ -162,6 +163,7 @@ def test_a_node_that_does_not_ask_what_it_has_seen_is_named(tmp_path: Path) -> N
     (score,) = (each for each in report.windows.handlers if each.red)
     assert score.first is not None
     assert score.first.line.process == "p2"
+    assert not report.proposals
     assert score.explained  # the first delivery is right
 
 

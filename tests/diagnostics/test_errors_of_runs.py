@@ -80,6 +80,7 @@ def test_what_only_the_command_can_meet_is_tested_somewhere() -> None:
     elsewhere |= {"E110", "E111", "E112"}  # monitors, and lines that are one step: tests/conform
     elsewhere |= {code for code in codes() if code.startswith("E02")}
     elsewhere |= {f"E{number}" for number in range(117, 125)}  # automata: see tests/parametric
+    elsewhere |= {f"E{number}" for number in range(165, 169)}  # tests/assist
     elsewhere.add("E068")  # the reason of a verdict: see tests/chance
     shown = {c for c in codes() if c[0] == "E" and ({"console", "text"} & set(blocks(c)))}
     assert {c for c in codes() if c[0] == "E"} - shown <= elsewhere

@@ -15,6 +15,19 @@ HOOKS = HERE / "examples" / "broadcast" / "hooks.py"
 MARK = "BIVALENCE_HARNESS_OF_TEST"
 
 
+def running(mark: str) -> list[int]:
+    """Returns the processes whose environment has a mark; what has just been killed may be there
+    for a moment."""
+    found = []
+    for entry in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if entry.isdigit() and f"{MARK}={mark}".encode() in Path(
+                f"/proc/{entry}/environ"
+            ).read_bytes().split(b"\0"):
+                found.append(int(entry))
+    return found
+
+
 class Run:
     """A harness that is running, with a mark that all that it starts inherits."""
 
@@ -33,14 +46,7 @@ class Run:
 
     def running(self) -> list[int]:
         """Returns the processes that it has started, and itself."""
-        found = []
-        for entry in os.listdir("/proc"):
-            with contextlib.suppress(OSError):
-                if entry.isdigit() and f"{MARK}={self.mark}".encode() in Path(
-                    f"/proc/{entry}/environ"
-                ).read_bytes().split(b"\0"):
-                    found.append(int(entry))
-        return found
+        return running(self.mark)
 
     def leaves(self) -> list[int]:
         """Returns what is still running, when what is being killed has had time to end."""

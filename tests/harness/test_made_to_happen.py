@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from examples.broadcast.faults import HAPPENED, NOT_SEEN, RIGHT, SPEC, harness, play
+from examples.broadcast.faults import RIGHT, SPEC, harness, play
+from examples.made_to_happen import HAPPENED, NOT_SEEN
 from tests.harness.leftovers import HOOKS, Run, changed
 
 

@@ -23,7 +23,7 @@ A, B = Message("M", {"text": "a"}), Message("M", {"text": "b"})
 class Texts:
     """Hooks of two nodes whose messages are lines of text."""
 
-    level = 2
+    level, ports, held = 2, 1, True
     has = frozenset[str]()
     file = Path("hooks.py")
 

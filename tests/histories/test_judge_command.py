@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
 
-from checker import resources
 from checker.cli.main import main
 from checker.engines import budgets
 from checker.histories import judging
 from checker.histories.linearizability import Part, Reached
-
-SCHEMA = Path(resources.__file__).parent / "formats" / "schema" / "judgement.schema.json"
+from tests.documents import validate_alone
 
 GOOD = """{:process 0 :type :invoke :f :write :value 3}
 {:process 0 :type :ok :f :write :value 3}
@@ -43,7 +40,7 @@ def test_a_violation_is_a_document(tmp_path: Path) -> None:
     arguments.append(written(tmp_path, "{", "c.edn") + "x")
     assert main(["judge", *arguments, "--as", "Register", "--json", str(out)]) == 2
     document = json.loads(out.read_text(encoding="utf-8"))
-    jsonschema.validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    validate_alone(document, "judgement")
     assert [report["verdict"] for report in document["reports"]] == ["holds", "violated", "unknown"]
     refutation = document["reports"][1]["refutation"]
     assert [one["text"] for one in refutation["operations"]] == ["read() = 4"]

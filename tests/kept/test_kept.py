@@ -339,14 +339,17 @@ MAKERS = {
 }
 """The modules that keep results, and those that compute what they keep."""
 ONLY_DECLARE = {
+    "checker.cli.assumptions",
     "checker.cli.commands",
     "checker.cli.daemon_server",
+    "checker.cli.frontier",
     "checker.engines.spark.class_archive",
     "checker.language.load",
     "checker.model.memo",
     "checker.mutate.mutant_tasks",
     "checker.reductions.registry",
     "checker.sweep.local",
+    "checker.worlds.points",
 }
 """Modules that name values, or say whether results are kept."""
 WHEN_IT_ENDS = ("checker.engines.", "checker.extensions.")

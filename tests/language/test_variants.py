@@ -8,7 +8,7 @@ import pytest
 
 from checker.language.load import load, load_text
 from checker.language.syntax import typed
-from checker.language.syntax.relocate import relocate
+from checker.language.syntax.walk import relocate
 from checker.language.typecheck.variants import describe
 from tests.language.test_common_mistakes import Mistake, diagnostics, places
 

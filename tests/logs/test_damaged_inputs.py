@@ -257,7 +257,7 @@ def judged(path: Path, mapping: LogMapping, asked: str) -> Outcome:
     request = Request(asked, model, shape, mapping)
     report = Judge(request, known.machines).judge(str(path))
     require_shown(lambda: console.print_view(judgement_view(report, pictures=True)))
-    json.dumps(json_format.judgement_to_json(report), allow_nan=False, ensure_ascii=False).encode()
+    json.dumps(json_format.report_to_json(report), allow_nan=False, ensure_ascii=False).encode()
     return Outcome((), report.rows, any(each.code == "E085" for each in report.warnings))
 
 

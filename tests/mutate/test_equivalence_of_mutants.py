@@ -10,6 +10,7 @@ from checker.engines.options import Options
 from checker.language.load import Spec
 from checker.language.mutation.mutants import mutants
 from checker.model import interpreter, ir
+from checker.model.types import BOOL
 from checker.mutate.equivalence import graph_of, same_behaviour
 from checker.mutate.reordered_code import independent, same_but_for_order
 from checker.session.load import load_check
@@ -92,7 +93,7 @@ def test_a_crash_between_two_statements_sees_their_order() -> None:
 
 def test_what_removes_an_execution_hides_an_error_behind_it() -> None:
     one, other = (
-        ir.Assume(ir.Apply(ir.BOOL, ir.Op.EQ, (ir.Read(ir.BOOL, "a"), ir.TRUE))),
+        ir.Assume(ir.Apply(BOOL, ir.Op.EQ, (ir.Read(BOOL, "a"), ir.TRUE))),
         ir.Fault("R001", "wrong"),
     )
     assert not independent(one, other) and not independent(other, one)

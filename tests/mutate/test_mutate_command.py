@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from checker import resources
 from checker.cli.main import main
+from tests.documents import validate_alone
 
 SPEC = """\
 protocol Counter {
@@ -38,9 +38,7 @@ def judged(path: Path, *words: str, code: int = 0) -> dict[str, Any]:
     out = path.with_suffix(".json")
     assert main(["mutate", str(path), "--jobs", "1", "-q", "--json", str(out), *words]) == code
     document = json.loads(out.read_text("utf-8"))
-    package = Path(resources.__file__).parent
-    schema = json.loads((package / "formats/schema/mutation.schema.json").read_text("utf-8"))
-    Draft202012Validator(schema).validate(document)
+    validate_alone(document, "mutation")
     (report,) = document["reports"]
     return report
 

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from checker import resources
 from checker.cli.main import main
 from checker.language.load import load_text
 from checker.mutate.world_mutants import worlds_of
+from tests.documents import validate_alone
 
 SPEC = """\
 protocol P implements ReliableBroadcast {
@@ -62,8 +61,7 @@ def judged(path: Path, *words: str) -> dict[str, Any]:
         main(["mutate", str(path), "--world", "--jobs", "1", "-q", "--json", str(out), *words]) == 0
     )
     document = json.loads(out.read_text("utf-8"))
-    schema = (Path(resources.__file__).parent / "formats/schema/mutation.schema.json").read_text()
-    Draft202012Validator(json.loads(schema)).validate(document)
+    validate_alone(document, "mutation")
     (report,) = document["reports"]
     return report
 

@@ -128,6 +128,19 @@ def test_stopped_in_the_midst_of_levels(begun: Checkpoint, monkeypatch: pytest.M
     run.leave()
 
 
+def test_resumed_within_the_memory_that_an_undisturbed_run_needs(tmp_path: Path) -> None:
+    system = two_phase(6)
+    limits = [Limits(memory=size << 16) for size in range(8, 64)]
+    least = next(one for one in limits if native.explore(system, one, threads=1).stopped is None)
+    for depth in (5, 10, 13, 16, 18):
+        run = Checkpoint.begin(str(tmp_path / str(depth)), IDENTITY)
+        explore(system, run, replace(least, max_depth=depth))
+        run = again(run)
+        answer = explore(system, run, least)
+        assert (answer.distinct_states, answer.stopped) == (50_816, None), depth
+        run.leave()
+
+
 def test_every_level_is_committed_where_there_is_time(
     begun: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,8 @@ def test_who_asks_for_more_gets_it(counters: Path, tmp_path: Path) -> None:
         ("counts", PLAIN),
         ("one", replace(PLAIN, coverage=True)),
         ("one", replace(PLAIN, kinds=2)),
+        ("one", replace(PLAIN, whole=True)),
+        ("one", replace(PLAIN, whole=True, engine="reference")),
     ):
         report = run_check(str(counters), name, options)
         assert (report.stopped, report.distinct_states) == (None, 4096)

@@ -68,13 +68,16 @@ class Step:
     target: int
     guard: Compared
     more: tuple[int, ...]
+    resets: tuple[bool, ...] = (False,) * len(VARIABLES)
 
 
 @dataclass
 class File:
-    """A random automaton; ``begin``: the locations in which all processes may begin."""
+    """A random automaton; ``begin``: the locations in which all processes may begin; ``resets``:
+    rules may reset variables."""
 
     seed: int
+    resets: bool = False
     begin: list[int] = field(init=False)
     steps: list[Step] = field(init=False)
     specifications: dict[str, tuple[str, Callable[[Graph], bool]]] = field(init=False)
@@ -82,11 +85,11 @@ class File:
     def __post_init__(self) -> None:
         random = Random(self.seed)
         self.begin = sorted(random.sample(range(3), random.choice([1, 2, 2])))
-        cyclic = random.randrange(3) == 0
+        cyclic = self.resets or random.randrange(3) == 0
         self.steps = [self._step(random, cyclic) for _ in range(random.randrange(2, 8))]
         self.specifications = {
             f"s{at}": self._specification(random, shape)
-            for at, shape in enumerate(random.sample(range(8), 4))
+            for at, shape in enumerate(random.sample(range(9), 4))
         }
 
     def _step(self, random: Random, cyclic: bool) -> Step:
@@ -99,7 +102,8 @@ class File:
             guard = formula(random, VARIABLES)
         if cyclic and target < source and random.randrange(3):
             more = (0, 0)
-        return Step(source, target, guard, more)
+        resets = tuple(self.resets and not random.randrange(4) for _ in VARIABLES)
+        return Step(source, target, guard, more, resets)
 
     def _specification(self, random: Random, shape: int) -> tuple[str, Callable[[Graph], bool]]:
         """A specification, and whether a graph violates it."""
@@ -137,6 +141,17 @@ class File:
             all_bad = [at for at in graph.reached(graph.starts) if bad(graph.numbers(at))]
             return any(other.true(graph.numbers(at)) for at in graph.reached(all_bad))
 
+        def recurs(graph: Graph) -> bool:
+            """Both recur: in one configuration where it stays, or around a cycle."""
+            found = graph.reached(graph.starts)
+            ones = [at for at in found if other.true(graph.numbers(at))]
+            after = {at: graph.reached([at]) for at in found if bad(graph.numbers(at))}
+            return any(
+                other_one in reached and at in (after.get(other_one) or graph.reached([other_one]))
+                for at, reached in after.items()
+                for other_one in ones
+            )
+
         always = (
             f"[]({good.text})",
             lambda graph: any(bad(graph.numbers(at)) for at in graph.reached(graph.starts)),
@@ -149,6 +164,7 @@ class File:
             (f"(<>[]({other.text})) -> <>({good.text})", ends_badly),
             (f"[](({other.text}) -> <>({good.text}))", answered),
             (f"([]<>({other.text})) -> []({good.text})", settles),
+            (f"([]<>({other.text})) -> <>[]({good.text})", recurs),
             (f"<>[]({other.text}) -> <>[]({good.text})", answered),
         ][shape]
 
@@ -160,8 +176,12 @@ class File:
         rules = []
         for number, step in enumerate(self.steps):
             actions = " ".join(
-                f"{name}' == {name} + {more};" if more else f"{name}' == {name};"
-                for name, more in zip(VARIABLES, step.more, strict=True)
+                f"{name}' == {more};"
+                if reset
+                else f"{name}' == {name} + {more};"
+                if more
+                else f"{name}' == {name};"
+                for name, more, reset in zip(VARIABLES, step.more, step.resets, strict=True)
             )
             rules.append(
                 f"{number}: {LOCATIONS[step.source]} -> {LOCATIONS[step.target]}"
@@ -221,8 +241,11 @@ class Graph:
             there = list(where)
             there[step.source] -= 1
             there[step.target] += 1
-            more = zip(values, step.more, strict=True)
-            yield tuple(there), tuple(min(value + by, MOST) for value, by in more)
+            more = zip(values, step.more, step.resets, strict=True)
+            yield (
+                tuple(there),
+                tuple(min(by if reset else value + by, MOST) for value, by, reset in more),
+            )
 
     def reached(
         self, starts: list[State], within: Callable[[Numbers], bool] = lambda _: True

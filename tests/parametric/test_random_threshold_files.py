@@ -12,19 +12,23 @@ from checker.results.verdict import Word
 from tests.parametric.random_threshold_files import File
 
 FEW, MANY = 40, 1500
+WITH_RESETS = 15, 500
+UNDECIDED = ("E122", "E123", "two encodings", "no invariant was found")
 
 
-def disagreements(seeds: range, folder: Path) -> tuple[list[str], int, int]:
+def disagreements(
+    seeds: range, folder: Path, *, resets: bool = False
+) -> tuple[list[str], int, int]:
     """What differs, and how many specifications are decided, and how many are not.  The second
     check allows more where a guard joins a rising and a falling comparison by `||`."""
     found, decided, undecided = [], 0, 0
     for seed in seeds:
-        file = File(seed)
+        file = File(seed, resets)
         path = folder / "random.ta"
         path.write_text(file.text, "utf-8")
         for verdict in prove_file(str(path), Options()).report.verdicts:
             violated = file.violated(verdict.property)
-            refused = any(why in verdict.reason for why in ("E122", "E123", "two encodings"))
+            refused = any(why in verdict.reason for why in UNDECIDED)
             if verdict.word is Word.UNKNOWN and refused:
                 undecided += 1
                 continue
@@ -43,4 +47,16 @@ def test_verdicts_are_those_of_a_search(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_many_verdicts_are_those_of_a_search(tmp_path: Path) -> None:
     found, _, _ = disagreements(range(FEW, MANY), tmp_path)
+    assert found == []
+
+
+def test_verdicts_with_resets_are_those_of_a_search(tmp_path: Path) -> None:
+    found, decided, undecided = disagreements(range(WITH_RESETS[0]), tmp_path, resets=True)
+    assert found == []
+    assert decided > undecided
+
+
+@pytest.mark.slow
+def test_many_verdicts_with_resets_are_those_of_a_search(tmp_path: Path) -> None:
+    found, _, _ = disagreements(range(*WITH_RESETS), tmp_path, resets=True)
     assert found == []

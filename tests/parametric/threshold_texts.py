@@ -49,6 +49,36 @@ skel Crashes {
 """
 """One process at most passes a guard that falls, and at most F crash."""
 
+ROUNDS = """\
+/* everybody votes for its value, waits for all votes, and prefers 0 in the next round */
+skel Rounds {
+  local pc;
+  shared zeros, votes, left;
+  parameters N;
+  assumptions (0) { N >= 1; }
+  locations (0) { zero: [0]; one: [1]; wait: [2]; low: [3]; high: [4]; }
+  inits (0) { (zero + one) == N; wait == 0; low == 0; high == 0;
+              zeros == 0; votes == 0; left == 0; }
+  rules (0) {
+  0: zero -> wait when (true) do { zeros' == zeros + 1; votes' == votes + 1; };
+  1: one -> wait when (true) do { votes' == votes + 1; };
+  2: wait -> low when (votes >= N && zeros >= 1) do { left' == left + 1; };
+  3: low -> zero when (left >= N) do { zeros' == 0; votes' == 0; left' == 0; };
+  4: low -> zero when (left < 1) do { };
+  5: wait -> high when (votes >= N && zeros < 1) do { left' == left + 1; };
+  6: high -> one when (left >= N) do { zeros' == 0; votes' == 0; left' == 0; };
+  7: high -> one when (left < 1) do { };
+  }
+  specifications (0) {
+    same: [](low == 0 || high == 0);
+    never: (zero == 0) -> [](low == 0);
+    again: []((low != 0) -> [](zero == 0));
+    later: <>[](high == 0 && low == 0);
+  }
+}
+"""
+"""Several rounds with one set of variables: the first who leaves a round resets them."""
+
 
 def changed(text: str, old: str, new: str) -> str:
     """``text`` with ``new`` for ``old``, which is in it."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from rich.console import Console
 
-from checker import formats
+from checker.cli.schema import schema_of
 from checker.formats.json_format import report_to_json
 from checker.records import replace
 from checker.render.terminal.report import report_view
@@ -54,8 +53,7 @@ def text(report: Report) -> str:
 
 
 def validate_document(document: object) -> None:
-    folder = Path(next(iter(formats.__path__))) / "schema"
-    documents = [json.loads((folder / f"{n}.schema.json").read_text()) for n in ("report", "trace")]
+    documents = [schema_of(name) for name in ("report", "trace")]
     found = [(d["$id"], Resource.from_contents(d)) for d in documents]
     registry: Registry[object] = Registry().with_resources(found)
     report = {"$ref": f"{documents[0]['$id']}#/$defs/report"}

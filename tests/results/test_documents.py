@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-import checker.formats
+from checker.cli.schema import DOCUMENTS, schema_of
 from checker.diagnostics import SpecError
 from checker.engines.reference.engine import explore
 from checker.formats.forms import FORMS
@@ -33,15 +32,11 @@ from checker.results.verdict import Expected, Report
 from tests.results.pingpong import lasso, pingpong
 from tests.results.relay import relay
 
-SCHEMAS = Path(checker.formats.__file__).parent / "schema"
 HEADER = Header("0.1", "relay.bcast", "three", {"n": 3}, {"n": "3"})
 
 
 def validator(name: str) -> Draft202012Validator:
-    names = ("trace", "report", "conformance", "valence", "monitoring")
-    files = {n: SCHEMAS / f"{n}.schema.json" for n in names}
-    files["sweep"] = SCHEMAS.parents[1] / "sweep/schema/sweep.schema.json"
-    schemas = {n: json.loads(file.read_text()) for n, file in files.items()}
+    schemas = {each: schema_of(each) for each in DOCUMENTS}
     registry: Registry[Any] = Registry()
     for schema in schemas.values():
         Draft202012Validator.check_schema(schema)

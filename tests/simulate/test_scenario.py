@@ -11,8 +11,7 @@ from checker.results.answer import Limits
 from checker.results.replay import path_of
 from checker.session.pipeline import open_again, run_check
 from checker.simulate.prepared_check import PreparedCheck
-from checker.simulate.regressions import judge_scenario
-from checker.simulate.scenario import Played, as_choices, claims_of, clause, play
+from checker.simulate.scenario import Played, as_choices, claims_of, clause, judge_scenario, play
 from checker.simulate.scenario_files import read_saved, scenario_text
 from checker.simulate.session import trace_of_choices
 from tests.simulate.opening import library, spec

@@ -74,7 +74,7 @@ def test_no_java_at_all_is_named_with_the_remedy() -> None:
         find_java()
     (found,) = refused.value.diagnostics
     assert found.code == "E021"
-    assert "bivalence[spark]" in found.hint
+    assert "pyspark" in found.hint
 
 
 @pytest.mark.usefixtures("nowhere")

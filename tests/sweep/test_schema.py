@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-import checker.sweep
 from checker.cli.main import main
 from checker.results.verdict import Word
 from checker.sweep.cells import Status
 from checker.sweep.rows import ABOUT, ERROR, FIGURES, FIRST, FORMAT, STATUS
+from checker.sweep.schema import sweep_schema
 from tests.sweep.test_sweep_plan import SPEC
 
-SCHEMA: dict[str, Any] = json.loads(
-    (Path(checker.sweep.__file__).parent / "schema" / "sweep.schema.json").read_text()
-)
+SCHEMA = sweep_schema()
 CELL = SCHEMA["$defs"]["cell"]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from checker import resources
 from checker.engines.options import Options
-from checker.formats.json_format import valence_to_json
+from checker.formats.json_format import report_to_json
 from checker.records import replace
 from checker.results.answer import Limits
 from checker.results.valence import Valence
@@ -27,7 +27,7 @@ CHECKS = (
 
 def counts(report: Valence) -> dict[str, Any]:
     """Everything that does not depend on which of several runs is shown."""
-    document = valence_to_json(report)
+    document = report_to_json(report)
     kind = None if report.undecided is None else report.undecided.kind
     shown = ("engine", "seconds", "critical", "undecided", "disagreement", "bytes_per_state")
     kept = {k: v for k, v in document.items() if not k.endswith("seconds") and k not in shown}
@@ -60,7 +60,7 @@ def test_more_threads_change_nothing() -> None:
     for threads in (1, 2):
         options = Options(threads=threads)
         asked = question_of(path, "two_rounds", options, None, free_inputs=True)
-        document = valence_to_json(analyse(compute(asked, None)))
+        document = report_to_json(analyse(compute(asked, None)))
         found.append({k: v for k, v in document.items() if not k.endswith("seconds")})
     assert found[0] == found[1]
 

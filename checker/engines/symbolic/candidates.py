@@ -32,6 +32,7 @@ from checker.model.ir import (
     Read,
     TransitionSystem,
 )
+from checker.model.tree import nodes
 from checker.model.types import (
     BOOL,
     AtomT,
@@ -50,7 +51,6 @@ from checker.model.types import (
     sort_key,
     universe,
 )
-from checker.records import fields, is_record
 
 FEW = 12
 """So many values of one part of a state are distinguished one by one."""
@@ -175,18 +175,9 @@ def _common_processes(one: frozenset[int], other: frozenset[int]) -> frozenset[i
 def about_processes(system: TransitionSystem, expr: object) -> frozenset[int]:
     """Returns the processes that constants of ``expr`` mention."""
     found: set[int] = set()
-    todo: list[object] = [expr]
-    while todo:
-        part = todo.pop()
-        match part:
-            case Const(type_, value):
-                _collect_mentioned(system, type_, value, found)
-            case tuple():
-                todo += part
-            case _ if is_record(part):
-                todo += [getattr(part, f.name) for f in fields(part) if f.name != "type"]
-            case _:
-                pass
+    for part in nodes(expr):
+        if isinstance(part, Const):
+            _collect_mentioned(system, part.type, part.value, found)
     return frozenset(found)
 
 

@@ -167,5 +167,12 @@ class Break(Act):
 
 
 @dataclass(frozen=True)
+class Learn(Act):
+    """``process`` learns that its connection to ``peer`` is gone."""
+
+    peer: str = ""
+
+
+@dataclass(frozen=True)
 class Await(Act):
     """``process`` takes a step of its own accord."""

@@ -44,10 +44,12 @@ TICK = 0.003
 """Seconds between two looks at what has happened."""
 LOOK = 0.02
 """The same while a node starts."""
-START = 20.0
-"""Seconds that a node has to become ready."""
+ASKED = 20.0
+"""Seconds that a command has which asks a node something."""
 SETTLED = 0.05
 """Seconds without anything new, after which a released message counts as handled."""
+RESTED = 0.3
+"""Seconds without anything new, after which messages that are not held have arrived."""
 QUIET, MOST = 0.5, 20.0
 """Seconds without anything new after which a run is over, and seconds at most."""
 
@@ -93,8 +95,10 @@ class Try:
             raise CannotRun("E135", f"{hooks.file.name}: nodes(): {have}")
         self.names = dict(zip(processes, names, strict=True))
         self.live = [process for process in processes if process not in puppets]
-        self.listening = free_ports(processes)
-        self.links = Links(hooks, processes, self.listening)
+        found = free_ports((1 + ("dialer" in hooks.has)) * len(processes), hooks.ports)
+        self.listening = dict(zip(processes, found, strict=False))
+        known_at = dict(zip(processes, found[len(processes) :], strict=False))
+        self.links = Links(hooks, self.names, self.listening, known_at)
         self.logs = {each: NodeLog(folder / hooks.log(self.names[each])) for each in self.live}
         self.programs: dict[str, Program] = {}
         self.asked: list[Program] = []
@@ -167,34 +171,38 @@ class Try:
         self.programs[process] = program
         self.down.discard(process)
         asks = self.hooks.words("ready", node, port)
-        until = time.monotonic() + START
+        patience = float(self.hooks.settings["START"])
+        until = time.monotonic() + patience
         while not await self.is_ready(program, port, asks):
             await asyncio.sleep(LOOK)
+            await self.links.pass_on()
             if said := program.ended():
                 raise CannotRun("E137", f"{node} ended at its start: {said}")
             if time.monotonic() > until:
-                raise CannotRun("E137", f"{node} is not ready after {START:.0f} s")
+                raise CannotRun("E137", f"{node} is not ready after {patience:.0f} s")
+        await self.links.pass_on()
 
     async def is_ready(self, program: Program, port: int, asks: list[str] | None) -> bool:
         """Whether a node listens on its port, and nowhere else, and ``asks`` exits with 0."""
         found = listening(program.pid)
+        own = range(port, port + self.hooks.ports)
         for address, number in found:
-            if number != port or not address.startswith(("127.", "::ffff:127.")):
+            if number not in own or not address.startswith(("127.", "::ffff:127.")):
                 here = f"and not on 127.0.0.1:{port}"
                 raise CannotRun("E138", f"{program.name} listens on {address}:{number}, {here}")
         if asks is None:
-            return bool(found)
+            return any(number == port for _, number in found)
         return await self.run(program.name, asks) == ""
 
     async def run(self, name: str, command: Sequence[str]) -> str:
         """Runs a short command; returns how it failed, or nothing."""
         asked = Program(name, command, self.folder, self.folder / "requests.out")
         self.asked.append(asked)
-        until = time.monotonic() + START
+        until = time.monotonic() + ASKED
         while not (said := asked.ended()):
             if time.monotonic() > until:
                 asked.kill()
-                return f"takes longer than {START:.0f} s"
+                return f"takes longer than {ASKED:.0f} s"
             await asyncio.sleep(TICK)
         return "" if said.startswith("exit code 0") else said
 
@@ -209,7 +217,7 @@ class Try:
 
     async def take(self, act: Act) -> None:
         """Takes one step.  Raises :class:`AnotherWay` where the system does not."""
-        if isinstance(act, Receive) and act.with_step:
+        if isinstance(act, Receive) and act.with_step and self.hooks.held:
             self.waiting.append((act, await self.frame_of(act)))
             return
         await self.bring_about(act)
@@ -228,7 +236,7 @@ class Try:
                 command = self.hooks.command("request", node, port, act.name, list(act.values))
                 said = self.folder / "requests.out"
                 self.asked.append(Program(f"request {act.name}", command, self.folder, said))
-            case Receive():
+            case Receive() if self.hooks.held:
                 last = await self.frame_of(act)
                 for frame in (*(first for _, first in self.waiting), last):
                     if frame is not None:
@@ -238,7 +246,7 @@ class Try:
                 claimed = self.names[act.claimed or act.sender]
                 data = self.hooks.encode(claimed, act.message.name, fields)
                 await self.links.forge(act.sender, act.process, data)
-            case Lose() if self.hooks.level == 2 or isinstance(act, Stay):
+            case Lose() if self.hooks.held and (self.hooks.level == 2 or isinstance(act, Stay)):
                 lost = Receive(act.number, act.receiver, message=act.message, sender=act.sender)
                 if (frame := await self.frame_of(lost)) is not None:
                     frame.lost = True
@@ -257,13 +265,16 @@ class Try:
                 both = pairs if act.one_way else pairs | {(b, a) for a, b in pairs}
                 if isinstance(act, Mend):
                     self.links.cut -= both
+                    await self.links.pass_on()
                 else:
                     self.links.cut |= both
             case Break():
+                await self.rest()
                 self.links.break_between(act.first, act.second)
 
     async def kill(self, process: str) -> None:
         """Kills a process; its log gets the line ``crash``."""
+        await self.rest()
         self.up(process).kill()
         self.down.add(process)
         await asyncio.sleep(SETTLED)  # what it had sent arrives
@@ -299,7 +310,7 @@ class Try:
             if log is not None and line.kind in logged:
                 what = f"the log of {act.process} has no line `{line}`"
                 await self.until(partial(log.find, line), what, act.process)
-        for sends in act.sends:
+        for sends in act.sends if self.hooks.held else ():
             await self.await_sent(act, sends)
 
     async def await_sent(self, act: Act, sends: Sends) -> None:
@@ -348,14 +359,29 @@ class Try:
             await asyncio.sleep(TICK)
         return result
 
+    async def rest(self) -> None:
+        """Where messages are not held, waits until what is under way has arrived: nothing is sent
+        any more, and nobody who asks something runs."""
+        seen, began = -1, time.monotonic()
+        since = began
+        while not self.hooks.held and (now := time.monotonic()) - since < RESTED:
+            busy = any(is_running(program.pid) for program in self.asked)
+            if busy or seen != (activity := self.links.activity + self.activity()):
+                seen, since = (seen if busy else activity), now
+            if now - began > self.patience:
+                return
+            await asyncio.sleep(TICK)
+
     def activity(self) -> int:
-        """A number that grows with all that happens."""
-        return self.links.activity + sum(log.read() for log in self.logs.values())
+        """A number that grows with all that happens; where messages are not held, with what is
+        logged."""
+        logged = sum(log.read() for log in self.logs.values())
+        return logged + (self.links.activity if self.hooks.held else 0)
 
     def is_busy(self) -> bool:
         """Whether a node is running, or waits for a processor or a disk: something may come of it,
-        however slow the machine is."""
-        return any(
+        however slow the machine is.  Nodes whose messages are not held never rest."""
+        return self.hooks.held and any(
             is_running(program.pid)
             for process, program in self.programs.items()
             if process not in self.down
@@ -375,7 +401,8 @@ class Try:
                 with contextlib.suppress(AnotherWay):
                     await self.links.release(frame)
                 frame.released = True
-            await self.quiet(SETTLED if rest else QUIET)
+            end = QUIET if self.hooks.held else self.patience  # nobody sees whether they rest
+            await self.quiet(SETTLED if rest else end)
             if not rest and not self.deliverable():
                 break
         else:

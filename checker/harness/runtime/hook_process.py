@@ -10,6 +10,7 @@ import select
 import sys
 import time
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,9 +20,14 @@ from .processes import die_with_parent
 
 LIMIT = 10.0
 """Seconds that a call of a hook may take."""
+MOST_PORTS = 9
+"""Ports that a node may have."""
 NEEDED = ("nodes", "command", "ready", "log", "request")
-OPTIONAL = ("fire", "frames", "encode")
-SETTINGS = {"OWN_COPIES": True, "LOGGED": ["request", "receive", "indicate", "recover"]}
+OPTIONAL = ("fire", "frames", "encode", "dialer")
+SETTINGS = {
+    "OWN_COPIES": True, "LOGGED": ["request", "receive", "indicate", "recover"], "HELD": True,
+    "PORTS": 1, "START": 20.0,
+}  # fmt: skip
 """What ``hooks.py`` may set, with what it is otherwise."""
 
 
@@ -50,11 +56,27 @@ class Hooks:
         for name in NEEDED:
             if name not in self.has:
                 raise CannotRun("E135", f"{file.name} has no function `{name}`")
+        for name, usual in SETTINGS.items():
+            if type(given := self.settings[name]) is not type(usual):
+                expected = f"has to be a {type(usual).__name__}, and is {given!r:.80}"
+                raise CannotRun("E135", f"{file.name}: {name} {expected}")
+        if not 1 <= self.ports <= MOST_PORTS:
+            raise CannotRun("E135", f"{file.name}: PORTS has to be from 1 to {MOST_PORTS}")
 
     @property
     def level(self) -> int:
         """0: bytes; 1: messages are told apart; 2: they stand alone, and can be written anew."""
         return ("frames" in self.has) + ("frames" in self.has and "encode" in self.has)
+
+    @property
+    def ports(self) -> int:
+        """On how many ports a node listens."""
+        return int(self.settings["PORTS"])
+
+    @property
+    def held(self) -> bool:
+        """Whether messages are held until the run has them arrive."""
+        return bool(self.settings["HELD"])
 
     def _ask(self, name: str, arguments: list[Any]) -> Any:
         self._questions.write(json.dumps([name, arguments]).encode() + b"\n")
@@ -126,6 +148,14 @@ class Hooks:
         if any(size < 1 for size, _, _ in read) or sum(size for size, _, _ in read) > len(data):
             raise self._wrong("frames", f"lengths that {len(data)} bytes have", found)
         return read
+
+    def dialer(self, data: bytes, known: Sequence[str]) -> str | None:
+        """Which of the nodes ``known`` has made the connection that begins with ``data``; empty
+        text: none of them, and ``None``: ``data`` does not say yet."""
+        found = self._ask("dialer", [{"bytes": base64.b64encode(data).decode()}])
+        if found is None or (isinstance(found, str) and found in ("", *known)):
+            return found
+        raise self._wrong("dialer", 'the name of a node, "" or None', found)
 
     def encode(self, sender: str, name: str, fields: dict[str, str]) -> bytes:
         """A message of ``sender`` as it is on the wire."""

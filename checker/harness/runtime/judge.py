@@ -1,8 +1,10 @@
 """What happened is judged by the tool: `conform` says whether the spec allows it, `audit` whether
-the property holds."""
+the property holds, or `judge` if it is about what clients see of an object."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +33,25 @@ class Verdict:
     why: str = ""
 
 
+def history(logs: Sequence[Path], into: Path) -> str:
+    """Writes calls and returns of all ``logs`` into one history, in the order of their times: all
+    nodes read the same clock.  Returns why that can't be done, or nothing."""
+    rows = []
+    for log in logs:
+        for number, line in enumerate(log.read_text("utf-8").splitlines(), 1):
+            with contextlib.suppress(ValueError):
+                row = json.loads(line)
+                if not isinstance(row, dict) or row.get("kind") not in ("request", "indicate"):
+                    continue
+                if not isinstance(row.get("ts"), int | float):
+                    return f"{log.name}, line {number} has no `ts`, which orders calls"
+                rows.append(row)
+    rows.sort(key=lambda row: row["ts"])
+    numbered = ({**row, "pos": number} for number, row in enumerate(rows, 1))
+    into.write_text("".join(json.dumps(row) + "\n" for row in numbered), "utf-8")
+    return ""
+
+
 def judged(commands: Sequence[tuple[Sequence[str], Path]]) -> list[Verdict]:
     """Runs commands of the tool at the same time; what each prints goes to the file beside it."""
     with ThreadPoolExecutor() as pool:
@@ -49,5 +70,5 @@ def _judged(command: Sequence[str], report: Path) -> Verdict:
     if done.returncode in WORDS and any(mark in done.stdout for mark in marks):
         return Verdict(done.returncode)
     said = (done.stdout + done.stderr).decode("utf-8", "replace").splitlines()
-    errors = [line for line in said if line.startswith("error")]
+    errors = [line for line in said if line.startswith("error") or ": error[" in line]
     return Verdict(2, errors[0] if errors else last_line("\n".join(said)))

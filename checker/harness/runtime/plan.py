@@ -13,6 +13,7 @@ from .acts import (
     Cut,
     Fire,
     Forge,
+    Learn,
     Lose,
     Mend,
     Pause,
@@ -26,16 +27,50 @@ from .acts import (
 FORCED, AWAITED, BEYOND = "forced", "awaited", "beyond reach"
 
 
-def plan(acts: Sequence[Act], level: int, own_copies: bool, fires: bool) -> list[str]:
+def with_cuts(acts: Sequence[Act]) -> list[Act]:
+    """Returns the acts for a system whose messages are not held: a link on which the run delivers
+    nothing of what it sends is cut from the start, until the connection breaks or an end learns
+    that it is gone."""
+    arrive = {(act.sender, act.process) for act in acts if isinstance(act, Receive)}
+    sent = {
+        (act.process, to): None
+        for act in acts for sends in act.sends for to in sends.to if to != act.process
+    }  # fmt: skip
+    cuts = list[Cut]()
+    for sender, to in sent:
+        if (sender, to) not in arrive and not any(to in cut.apart for cut in cuts
+                                                  if sender in cut.others):  # fmt: skip
+            one_way = (to, sender) in arrive
+            cuts.append(Cut(acts[0].number, "", apart=(sender,), others=(to,), one_way=one_way))
+    found: list[Act] = [*cuts]
+    for act in acts:
+        found.append(act)
+        pair = {act.first, act.second} if isinstance(act, Break) else set[str]()
+        if isinstance(act, Learn):
+            pair = {act.process, act.peer}
+        if pair:
+            found += [
+                Mend(act.number, "", apart=cut.apart, others=cut.others, one_way=cut.one_way)
+                for cut in cuts
+                if {*cut.apart, *cut.others} == pair
+            ]
+    return found
+
+
+def plan(
+    acts: Sequence[Act], level: int, own_copies: bool, fires: bool, held: bool = True
+) -> list[str]:
     """Returns a line for each act.
 
     ``level``: of the hooks; ``own_copies``: whether a node's copies to itself are on the wire;
-    ``fires``: whether there is a hook for timers.
+    ``fires``: whether there is a hook for timers; ``held``: whether messages are held.
     """
     width = len(str(max((act.number for act in acts), default=0)))
     lines = []
     for act in acts:
         how, why = _of(act, level, own_copies, fires)
+        if isinstance(act, Receive | Lose) and not held:
+            how, why = AWAITED, "messages are not held"
         if act.beyond:
             how, why = (BEYOND, act.beyond) if how != FORCED else (how, f"{why}; {act.beyond}")
         remark = f" ({why})" if why else ""
@@ -73,6 +108,8 @@ def in_words(act: Act) -> str:
             return f"the links are {'whole again' if isinstance(act, Mend) else 'cut'}: {links}"
         case Break():
             return f"connections between {act.first} and {act.second} break"
+        case Learn():
+            return f"{act.process} learns that its connection to {act.peer} is gone"
     lines = ", ".join(map(str, act.lines))
     return f"{act.process or 'the network'} takes a step{f': {lines}' if lines else ''}"
 
@@ -104,6 +141,8 @@ def _of(act: Act, level: int, own_copies: bool, fires: bool) -> tuple[str, str]:
             return FORCED, f"{held}; before that it may do: {act.cut}" if act.cut else held
         case Await():
             return AWAITED if act.lines or act.sends else BEYOND, ""
+        case Learn():
+            return AWAITED, ""
         case Pause():
             return FORCED, "SIGSTOP"
         case Resume():

@@ -17,7 +17,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .failures import CannotRun, last_line
@@ -195,21 +195,31 @@ class Program:
         self.kill()
 
 
-def free_ports(names: Sequence[str]) -> Mapping[str, int]:
-    """Returns a port of the loopback interface that nobody has for each of ``names``; raises
-    :class:`CannotRun` (E138) where there are none."""
-    found: dict[str, int] = {}
+def free_ports(count: int, wide: int = 1) -> list[int]:
+    """Returns ``count`` ports of the loopback interface, in ascending order, such that nobody has
+    them or the ``wide - 1`` ports after each.
+
+    Raises :class:`CannotRun` (E138) where there are none.
+    """
+    found: list[int] = []
     with contextlib.ExitStack() as probes:
         for port in random.sample(PORTS, len(PORTS)):
-            if len(found) == len(names):
+            if len(found) == count:
                 break
-            probe = probes.enter_context(contextlib.closing(socket.socket()))
-            with contextlib.suppress(OSError):
-                probe.bind(("127.0.0.1", port))
-                found[names[len(found)]] = port
-    if len(found) < len(names):
+            if all(_is_free(each, probes) for each in range(port, port + wide)):
+                found.append(port)
+    if len(found) < count:
         raise CannotRun("E138", f"no free port on 127.0.0.1 from {PORTS[0]} to {PORTS[-1]}")
-    return found
+    return sorted(found)
+
+
+def _is_free(port: int, probes: contextlib.ExitStack) -> bool:
+    """Whether nobody has a port; it is taken until ``probes`` ends."""
+    probe = probes.enter_context(contextlib.closing(socket.socket()))
+    with contextlib.suppress(OSError):
+        probe.bind(("127.0.0.1", port))
+        return True
+    return False
 
 
 def listening(pid: int) -> set[tuple[str, int]]:

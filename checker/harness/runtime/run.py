@@ -15,8 +15,8 @@ from .acts import Act
 from .drive import Outcome, Try
 from .failures import CannotRun
 from .hook_process import Hooks
-from .judge import HOLDS, UNKNOWN, VACUOUS, VIOLATED, WORDS, Verdict, judged
-from .plan import plan
+from .judge import HOLDS, UNKNOWN, VACUOUS, VIOLATED, WORDS, Verdict, history, judged
+from .plan import plan, with_cuts
 from .processes import kept
 
 HAPPENED, WRONG, NOT_SEEN = 1, 2, 3
@@ -26,8 +26,9 @@ HAPPENED, WRONG, NOT_SEEN = 1, 2, 3
 SHOWN = 5
 """Lines that are shown of what the trace does not have."""
 NAMES: dict[str, type] = {
-    "SPEC": str, "SETTINGS": list, "PROPERTY": str, "INTERFACE": str, "BIVALENCE": list,
-    "PROCESSES": list, "PUPPETS": list, "ENDS": bool, "NOTES": list, "STEPS": list,
+    "SPEC": str, "SETTINGS": list, "PROPERTY": str, "INTERFACE": str, "OBJECT": str,
+    "BIVALENCE": list, "PROCESSES": list, "PUPPETS": list, "ENDS": bool, "NOTES": list,
+    "STEPS": list,
 }  # fmt: skip
 """What ``schedule.py`` has to define."""
 
@@ -80,7 +81,8 @@ def _guarded(folder: Path, asked: argparse.Namespace) -> int:
 def _play(schedule: Any, folder: Path, asked: argparse.Namespace) -> int:
     hooks = Hooks(asked.hooks.resolve())
     own = bool(hooks.settings["OWN_COPIES"])
-    for line in plan(schedule.STEPS, hooks.level, own, "fire" in hooks.has):
+    steps = schedule.STEPS if hooks.held else with_cuts(schedule.STEPS)
+    for line in plan(steps, hooks.level, own, "fire" in hooks.has, hooks.held):
         print(line)
     for note in schedule.NOTES:
         print(f"note: {note}")
@@ -88,15 +90,15 @@ def _play(schedule: Any, folder: Path, asked: argparse.Namespace) -> int:
         return 0
     tries = folder / "tries"
     shutil.rmtree(tries, ignore_errors=True)
-    spec = asked.spec or schedule.SPEC
-    if (folder / spec.rpartition("::")[0]).exists():
-        spec = str(folder / spec)
+    spec = asked.spec or _found(schedule.SPEC, folder)
+    schedule.INTERFACE = _found(schedule.INTERFACE, folder)
+    schedule.OBJECT = _found(schedule.OBJECT, folder)
     happened = finds = played = 0
     for number in range(1, asked.tries + 1):
         here = tries / str(number)
         here.mkdir(parents=True)
         played = number
-        one = Try(schedule.STEPS, schedule.PROCESSES, schedule.PUPPETS, hooks, here,
+        one = Try(steps, schedule.PROCESSES, schedule.PUPPETS, hooks, here,
                   asked.patience, schedule.ENDS)  # fmt: skip
         outcome = asyncio.run(one.play())
         conforms, holds = _verdicts(schedule, spec, folder, here, outcome)
@@ -106,6 +108,12 @@ def _play(schedule: Any, folder: Path, asked: argparse.Namespace) -> int:
             happened += 1
             break
     return _sum(schedule, spec, happened, finds, played)
+
+
+def _found(name: str, folder: Path) -> str:
+    """Returns ``FILE::NAME`` with the file as it is found from anywhere, if it is in ``folder``."""
+    file = name.rpartition("::")[0]
+    return str(folder / name) if file and (folder / file).exists() else name
 
 
 def _verdicts(
@@ -121,7 +129,12 @@ def _verdicts(
     held = [*tool, "conform", spec, *logs, *named, *schedule.SETTINGS, "--quiet"]
     asked = ["--as", schedule.INTERFACE, "--only", schedule.PROPERTY]
     audit = [*tool, "audit", *logs, *asked, *named, "--quiet"]
-    if schedule.INTERFACE:
+    if schedule.OBJECT:
+        if why := history(outcome.logs, here / "history.ndjson"):
+            (conforms,) = judged([(held, here / "conform.txt")])
+            return conforms, Verdict(2, why)
+        audit = [*tool, "judge", str(here / "history.ndjson"), "--as", schedule.OBJECT, *named]
+    if schedule.INTERFACE or schedule.OBJECT:
         conforms, holds = judged([(held, here / "conform.txt"), (audit, here / "audit.txt")])
         return conforms, holds
     (conforms,) = judged([(held, here / "conform.txt")])

@@ -92,7 +92,7 @@ def _skip_initial_assignments(world: World) -> Block:
 def _queue(world: World, process: Expr) -> tuple[Expr, ir.Target]:
     whole = world.read(PENDING)
     mine = build.entry(whole, process)
-    return mine, ir.Target(mine.type, PENDING, True, (ir.Key(process, world.proc),))
+    return mine, build.target_of(mine)
 
 
 def put_off(world: World, emit: ir.Emit) -> Block:
@@ -337,7 +337,7 @@ def _flush_ghosts(world: World, process: Expr, begun: Expr) -> Block:
     ours, head = ir.Local(BOOL, fresh("_ours")), ir.Local(BOOL, fresh("_head"))
 
     def put(flag: ir.Local, value: Expr) -> ir.Stmt:
-        return ir.Assign(ir.Target(flag.type, flag.name, False), value)
+        return build.assign(flag, value)
 
     ghost = _is_any(world, held, frozenset((EffectKind.GHOST,)))
     other = build.negation(build.disj(head, _is_any(world, held, OF_OTHERS)))

@@ -15,7 +15,8 @@ from typing import Any
 from checker.instantiate.world import Draft, World
 from checker.model.build import negation
 from checker.model.ir import CAUGHT_UP, FALSE, ActionKind, Block, Expr, fairness_of
-from checker.records import fields, is_record, replace
+from checker.model.tree import rewritten
+from checker.records import replace
 
 
 def unhindered_drafts(
@@ -46,12 +47,4 @@ def unhindered_drafts(
 
 def _with(node: Any, old: Expr, new: Expr) -> Any:
     """Returns ``node`` with ``new`` in place of ``old``."""
-    if node == old:
-        return new
-    if isinstance(node, tuple):
-        return tuple(_with(part, old, new) for part in node)
-    if is_record(node) and not isinstance(node, type):
-        return replace(
-            node, **{f.name: _with(getattr(node, f.name), old, new) for f in fields(node)}
-        )
-    return node
+    return rewritten(node, lambda part: new if part == old else None)

@@ -12,7 +12,6 @@ from checker.instantiate.faults import role_bounds
 from checker.instantiate.network import links
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.type_sizes import has_bag, is_bounded
-from checker.instantiate.variable_names import BYZANTINE
 from checker.instantiate.world import Draft, Instance, World, mark
 from checker.language.syntax import typed
 from checker.model import build, ir
@@ -35,7 +34,7 @@ def declare(world: World) -> None:
     few = at_most(build.size(chosen), build.integer(bound))
     few = conj(few, role_bounds.all_within(world, "byzantine", chosen))
     world.init.append(ir.Choose(chosen.name, ir.Subsets(everybody, faulty.type), few))
-    world.init.append(ir.Assign(ir.Target(faulty.type, BYZANTINE, True), chosen))
+    world.init.append(build.assign(faulty, chosen))
 
 
 def forgeries(world: World) -> None:

@@ -418,7 +418,7 @@ class Left:
         for (name, process), copy in self.copies.items():
             result.append(ir.Declare(copy.name, copy.type, ir.Const(copy.type, default(copy.type))))
             mine = stable_storage.mine(self.world, name, process)
-            note = ir.Assign(ir.Target(copy.type, copy.name, False), mine)
+            note = build.assign(copy, mine)
             result.extend(stable_storage.on_its_own(self.world, name, process, (note,)))
         return tuple(result)
 
@@ -428,7 +428,7 @@ class Left:
         copy = None if key is None else self.copies.get(key)
         if copy is None:
             return ()
-        return (ir.Assign(ir.Target(copy.type, copy.name, False), emit.args[1]),)
+        return (build.assign(copy, emit.args[1]),)
 
     def after(self) -> Block:
         """Undoes the assignments after the crash."""

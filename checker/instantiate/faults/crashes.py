@@ -23,7 +23,6 @@ from checker.instantiate.protocol.stack import bottom_up, prefix_of
 from checker.instantiate.world import (
     ACTIVITY,
     CLIENT,
-    CRASHED,
     PENDING,
     REQUEST,
     UNDER_WAY,
@@ -141,7 +140,7 @@ def crash_statements(world: World, victim: Expr, kinds: Stops) -> Block:
     """
     crashed = world.crashed()
     all_down = joint_stops.with_all(world, crashed, victim)
-    down = ir.Assign(ir.Target(crashed.type, CRASHED, True), all_down)
+    down = build.assign(crashed, all_down)
     gone: list[ir.Stmt] = []
     if not world.recovers:
         gone = [*_marks_of(world, "crash", victim), down]
@@ -274,13 +273,12 @@ def _purge_messages(world: World, name: str, victim: Expr) -> Block:
     envelope = ir.Local(build.element(network.type), fresh("_e"))
     to_victim = equal(build.item(envelope, 1), victim)
     domain = ir.Members(network, envelope.type)
-    target = ir.Target(network.type, name, True)
     if not isinstance(network.type, BagT):
         keep = ir.Comprehension(
             network.type, envelope.name, domain, build.negation(to_victim), envelope
         )
-        return (ir.Assign(target, keep),)
-    remove = ir.Assign(target, build.without_item(network, envelope))
+        return (build.assign(network, keep),)
+    remove = build.assign(network, build.without_item(network, envelope))
     more = build.member(envelope, network)
     again = ir.While(more, (remove,), 1000)
     return (ir.For(envelope.name, domain, (ir.If(to_victim, (again,)),), True),)
@@ -296,7 +294,7 @@ def recoveries(world: World) -> None:
     self = ir.Local(world.proc, fresh("self"))
     crashed = world.crashed()
     up = joint_stops.without_all(world, crashed, self)
-    back = ir.Assign(ir.Target(crashed.type, CRASHED, True), up)
+    back = build.assign(crashed, up)
     body: list[ir.Stmt] = [*joint_stops.marks(world, MarkKind.RECOVER, "recover", self), back]
     body.extend(joint_stops.each(world, self, lambda each: _reset(world, each)))
     body.extend(joint_stops.recover_together(world, self, lambda each: _upon_recover(world, each)))

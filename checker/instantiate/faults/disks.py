@@ -123,7 +123,7 @@ def _declare_sync(world: World, names: tuple[str, ...]) -> None:
         count = world.read(FAILURES)
         assert isinstance(count.type, IntT)
         more = ir.Apply(IntT(1, count.type.hi + 1), Op.ADD, (count, build.integer(1)))
-        fails: list[ir.Stmt] = [ir.Assign(ir.Target(count.type, FAILURES, True), more)]
+        fails: list[ir.Stmt] = [build.assign(count, more)]
         fails += [s for name in names for s in _drop(world, name, self, TRUE)]
         _visible(world, f"{FAIL}{title}", (), fails)
 
@@ -248,7 +248,7 @@ def _apply(
     each = (
         ir.Declare(copy.name, copy.type, image),
         ir.Assign(ir.Target(inner, copy.name, False, path), value),
-        ir.Assign(ir.Target(made.type, made.name, False), build.with_item(made, copy)),
+        build.assign(made, build.with_item(made, copy)),
     )
     block = (
         ir.Declare(made.name, made.type, into),

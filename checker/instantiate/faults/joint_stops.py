@@ -176,8 +176,7 @@ def _forget_on(world: World, link: Link, lead: Expr) -> Block:
         more = (overflow.variable(link),) if overflow.remembers(link) else ()
         for name in (link.variable, *more):
             held = entry(entry(world.read(name), source), to)
-            path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
-            target = ir.Target(held.type, name, True, path)
+            target = build.target_of(held)
             cleared.append(ir.Assign(target, ir.Const(target.type, default(target.type))))
         inner = ir.If(world.together(source, to), tuple(cleared))
         loop = ir.For(to.name, members(world, lead), (inner,))
@@ -185,7 +184,7 @@ def _forget_on(world: World, link: Link, lead: Expr) -> Block:
     envelope = ir.Local(build.element(network.type), fresh("_e"))
     gone = inside(build.item(envelope, 0), build.item(envelope, 1))
     domain = ir.Members(network, envelope.type)
-    target = ir.Target(network.type, link.variable, True)
+    target = build.target_of(network)
     if not isinstance(network.type, BagT):
         keep = ir.Comprehension(network.type, envelope.name, domain, negation(gone), envelope)
         return (ir.Assign(target, keep),)

@@ -107,7 +107,7 @@ def _what_is_left(world: World, self: Expr) -> Block:
     """Returns the effects in the queue of ``self``, with a possible pause or crash before each."""
     queue = entry(world.read(PENDING), self)
     assert isinstance(queue.type, SeqT) and isinstance(queue.type.item, VariantT)
-    target = ir.Target(queue.type, PENDING, True, (ir.Key(self, world.proc),))
+    target = build.target_of(queue)
     rest, held = ir.Local(queue.type, fresh("_rest")), ir.Local(queue.type.item, fresh("_effect"))
     each: list[ir.Stmt] = []
     for index, effect in enumerate(world.effects.values()):

@@ -87,8 +87,7 @@ def spend(world: World, process: Expr) -> Block:
         found.append(note if ours == TRUE else ir.If(ours, (note,)))
     if LATE in world.variables:
         late = world.read(LATE)
-        target = ir.Target(late.type, LATE, True)
-        found.append(ir.Assign(target, build.with_item(late, process)))
+        found.append(build.assign(late, build.with_item(late, process)))
     return tuple(found)
 
 
@@ -148,4 +147,4 @@ def no_longer_late(world: World, process: Expr) -> Block:
     if LATE not in world.variables:
         return ()
     late, lead = world.read(LATE), world.lead(process)
-    return (ir.Assign(ir.Target(late.type, LATE, True), build.without_item(late, lead)),)
+    return (build.assign(late, build.without_item(late, lead)),)

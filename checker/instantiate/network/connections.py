@@ -101,7 +101,7 @@ def over(world: World, link: Link, source: Expr, to: Expr, message: Expr, put: B
     assert isinstance(world.network, VariantT)
     notice = ir.Make(world.network, _case(world), ())
     ways = _ways(world, to, source)
-    told = (conj(joins, member(notice, _queue(world, back, to, source)[0])) for back, joins in ways)
+    told = (conj(joins, member(notice, _queue(world, back, to, source))) for back, joins in ways)
     lost = ir.Local(BOOL, fresh("_lost"))
     ends = ("from", "to", "message")
     shown = mark(world, MarkKind.LOSE, DROPPED, ends, source, to, message)
@@ -169,15 +169,14 @@ def _ways(world: World, source: Expr, to: Expr) -> list[tuple[Link, Expr]]:
     return [(link, between(world, link, source, to)) for link in found]
 
 
-def _queue(world: World, link: Link, source: Expr, to: Expr) -> tuple[Expr, ir.Target]:
+def _queue(world: World, link: Link, source: Expr, to: Expr) -> Expr:
     queue = entry(entry(world.read(link.variable), source), to)
-    path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
-    return queue, ir.Target(queue.type, link.variable, True, path)
+    return queue
 
 
 def _break(world: World, link: Link, source: Expr, to: Expr) -> Block:
     """Drops any suffix of a queue, and appends a notice to the rest."""
-    queue, target = _queue(world, link, source, to)
+    queue = _queue(world, link, source, to)
     assert isinstance(queue.type, SeqT) and isinstance(world.network, VariantT)
     kept = ir.Local(IntT(0, queue.type.cap), fresh("_kept"))
     left = ir.Apply(queue.type, Op.TAKE, (queue, kept))
@@ -185,14 +184,14 @@ def _break(world: World, link: Link, source: Expr, to: Expr) -> Block:
     return (
         ir.Choose(kept.name, ir.Universe(kept.type), build.at_most(kept, build.size(queue))),
         *_tell_lost(world, queue, source, to, kept),
-        ir.Assign(target, ir.Apply(queue.type, Op.APPEND, (left, notice))),
+        build.assign(queue, ir.Apply(queue.type, Op.APPEND, (left, notice))),
     )
 
 
 def _clear(world: World, link: Link, source: Expr, to: Expr) -> Block:
-    queue, target = _queue(world, link, source, to)
+    queue = _queue(world, link, source, to)
     lost = _tell_lost(world, queue, source, to, build.integer(0))
-    return (*lost, ir.Assign(target, ir.Const(queue.type, ())))
+    return (*lost, build.assign(queue, ir.Const(queue.type, ())))
 
 
 def _tell_lost(world: World, queue: Expr, source: Expr, to: Expr, first: Expr) -> Block:

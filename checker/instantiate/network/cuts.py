@@ -130,7 +130,6 @@ def _link_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) -
     links = ir.Const(BagT(pairs, len(every)), tuple(sorted(every, key=sort_key)))
     pair, end = ir.Local(pairs, fresh("link")), ir.Local(world.proc, fresh("_end"))
     lost = entry(world.read(name), end)
-    target = ir.Target(lost.type, name, True, (ir.Key(end, world.proc),))
     other = build.without_item(pair, end)
     both = ir.Members(pair, world.proc)
     meets = negation(equal(_common(lost, other), ir.Const(pairs, frozenset())))
@@ -138,7 +137,7 @@ def _link_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) -
 
     def change(op: ir.Op) -> Block:
         value = ir.Apply(lost.type, op, (lost, other))
-        return (ir.For(end.name, both, (ir.Assign(target, value),)),)
+        return (ir.For(end.name, both, (build.assign(lost, value),)),)
 
     def step(does: str, kind: MarkKind, may: Expr, body: Block) -> None:
         shown = mark(world, kind, "", ("link",), pair)
@@ -155,7 +154,6 @@ def _way_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) ->
     senders, receivers = (ir.Const(processes, end) for end in _ends(world.sizes, cut))
     source, to = ir.Local(world.proc, fresh("from")), ir.Local(world.proc, fresh("to"))
     lost = entry(world.read(name), source)
-    target = ir.Target(lost.type, name, True, (ir.Key(source, world.proc),))
     is_cut = member(to, lost)
     assert cut.way is not None
     way = f"({cut.way[0]} -> {cut.way[1]})"
@@ -167,7 +165,7 @@ def _way_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) ->
             Param(source.name, ir.Members(senders, world.proc), TRUE),
             Param(to.name, ir.Members(receivers, world.proc), apart),
         )
-        _add(world, f"{does} {way}", params, (ir.Assign(target, value), *counted, shown))
+        _add(world, f"{does} {way}", params, (build.assign(lost, value), *counted, shown))
 
     may_cut = conj(once_more, negation(is_cut))
     step("cut", MarkKind.CUT, may_cut, build.with_item(lost, to), counted)

@@ -235,12 +235,11 @@ def _onto(world: World, link: Link, sender: Expr, to: Expr, message: Expr) -> Bl
         put = ir.Assign(ir.Target(queue, link.variable, True, path), new)
         left_out = overflow.remember(world, link, sender, to, message, old)
         return _while_room(link, build.size(old), put, left_out)
-    target = ir.Target(network.type, link.variable, True)
     envelope_type = build.element(network.type)
     envelope = ir.Apply(envelope_type, Op.TUPLE, (sender, to, message))
     if link.kind.keeps:
-        return (ir.Assign(target, build.with_item(network, envelope)),)
-    put = ir.Assign(target, ir.Apply(network.type, Op.BAG_ADD, (network, envelope)))
+        return (build.assign(network, build.with_item(network, envelope)),)
+    put = build.assign(network, ir.Apply(network.type, Op.BAG_ADD, (network, envelope)))
     if link.kind.loses:
         assert isinstance(network.type, BagT)
         copies = ir.Apply(IntT(0, network.type.cap), Op.BAG_COUNT, (network, envelope))
@@ -298,8 +297,7 @@ def _flight(world: World, link: Link) -> Flight:
             Param(to.name, ir.Universe(world.proc), filled),
         )
         message: Expr = ir.Apply(world.network, Op.HEAD, (queue,))
-        path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
-        target = ir.Target(queue.type, link.variable, True, path)
+        target = build.target_of(queue)
         removal: Block = (
             ir.Assign(target, ir.Apply(queue.type, Op.TAIL, (queue,))),
             *overflow.forget(world, link, source, to),
@@ -307,7 +305,7 @@ def _flight(world: World, link: Link) -> Flight:
         return Flight(params, source, to, message, removal, (queue, target))
     envelope = ir.Local(build.element(network.type), fresh("envelope"))
     param = Param(envelope.name, ir.Members(network, envelope.type), TRUE)
-    target = ir.Target(network.type, link.variable, True)
+    target = build.target_of(network)
     removal = (ir.Assign(target, build.without_item(network, envelope)),)
     parts = tuple(build.item(envelope, i) for i in range(3))
     return Flight((param,), parts[0], parts[1], parts[2], removal)

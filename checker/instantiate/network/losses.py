@@ -17,7 +17,7 @@ from __future__ import annotations
 from checker.instantiate.faults import role_bounds
 from checker.instantiate.network import overflow
 from checker.instantiate.network.overflow import Flight
-from checker.instantiate.world import OMITTING, Draft, Link, World, mark
+from checker.instantiate.world import Draft, Link, World, mark
 from checker.language.link_kinds import Delivery
 from checker.model import build, ir
 from checker.model.build import conj, disj, fresh, member, negation
@@ -118,5 +118,5 @@ def _add_omission(world: World, link: Link, flight: Flight) -> None:
     params = (*flight.params, Param(who.name, ir.Members(ends, world.proc), may))
     wide = Flight(params, flight.source, flight.to, flight.message, flight.removal)
     new = ir.If(negation(member(who, faulty)), (mark(world, MarkKind.OMIT, "", ("process",), who),))
-    add_ = ir.Assign(ir.Target(faulty.type, OMITTING, True), build.with_item(faulty, who))
+    add_ = build.assign(faulty, build.with_item(faulty, who))
     _draft(world, action_name("omit", link), wide, (new, add_), (who,))

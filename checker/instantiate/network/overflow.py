@@ -62,8 +62,7 @@ def declare(world: World, link: Link) -> None:
 def _held_messages(world: World, link: Link, source: Expr, to: Expr) -> tuple[Expr, ir.Target]:
     """Returns the remembered messages of one pair, and their target."""
     held = entry(entry(world.read(variable(link)), source), to)
-    path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
-    return held, ir.Target(held.type, variable(link), True, path)
+    return held, build.target_of(held)
 
 
 def remember(world: World, link: Link, source: Expr, to: Expr, message: Expr, queue: Expr) -> Block:

@@ -42,7 +42,6 @@ def splits(world: World) -> None:
     if SPLIT not in world.variables:
         return
     side = world.read(SPLIT)
-    target = ir.Target(side.type, SPLIT, True)
     nobody = ir.Const(side.type, frozenset())
     everybody = range(len(world.sizes.processes))
     others = ir.Const(side.type, frozenset(everybody[1:]))
@@ -51,7 +50,7 @@ def splits(world: World) -> None:
     once_more, counted = _count(world)
     where = conj(whole, once_more, negation(equal(cut, nobody)))
     body = (
-        ir.Assign(target, cut),
+        build.assign(side, cut),
         *counted,
         mark(world, MarkKind.PARTITION, "", ("side",), cut),
     )
@@ -62,7 +61,7 @@ def splits(world: World) -> None:
         ActionKind.WORLD,
         (),
         negation(whole),
-        (ir.Assign(target, nobody), mark(world, MarkKind.HEAL, "", ())),
+        (build.assign(side, nobody), mark(world, MarkKind.HEAL, "", ())),
         FALSE,
     )
     world.drafts += [Draft(split, None), Draft(heal, None)]

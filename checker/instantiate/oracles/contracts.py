@@ -131,10 +131,9 @@ class Contract(Struct):
 
     def _put(self, name: str, self_: Expr, item: Expr) -> ir.Stmt:
         mine = self._mine(name, self_)
-        target = ir.Target(mine.type, name, True, (ir.Key(self_, self.world.proc),))
         if isinstance(mine.type, SeqT):
-            return ir.Assign(target, ir.Apply(mine.type, ir.Op.APPEND, (mine, item)))
-        return ir.Assign(target, build.with_item(mine, item))
+            return build.assign(mine, ir.Apply(mine.type, ir.Op.APPEND, (mine, item)))
+        return build.assign(mine, build.with_item(mine, item))
 
     # ---- what has to hold ---------------------------------------------------------------------
 

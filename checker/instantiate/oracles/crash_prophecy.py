@@ -72,7 +72,7 @@ def draft(world: World) -> None:
     doomed = world.read(DOOMED)
     body = (
         mark(world, MarkKind.FORESEE, "", ("process",), process),
-        ir.Assign(ir.Target(doomed.type, DOOMED, True), build.with_item(doomed, process)),
+        build.assign(doomed, build.with_item(doomed, process)),
     )
     params = (Param(process.name, ir.Universe(world.proc), where),)
     action = Action("foresee", ActionKind.WORLD, params, TRUE, body, ir.FALSE)

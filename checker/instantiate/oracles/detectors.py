@@ -196,9 +196,9 @@ def _suspect(world: World, instance: Instance) -> None:
         may = disj(right, negation(world.read(SETTLED)))
     else:
         may = right
-    mine, target = _mine(world, instance, self)
+    mine = _mine(world, instance, self)
     may = conj(negation(equal(self, other)), negation(member(other, mine)), may)
-    note = (ir.Assign(target, build.with_item(mine, other)), *_count_mistake(world, right, other))
+    note = (build.assign(mine, build.with_item(mine, other)), *_count_mistake(world, right, other))
     _word(world, instance, "suspect", (self, other), may, right, note)
 
 
@@ -207,12 +207,12 @@ def _restore(world: World, instance: Instance) -> None:
     if detector.kind == "P" and not detector.eventually and not world.recovers:
         return
     self, other = _pair(world)
-    mine, target = _mine(world, instance, self)
+    mine = _mine(world, instance, self)
     due: Expr = TRUE
     if detector.kind == "S":
         due = _is_immune(world, other) if detector.eventually else FALSE
     may = conj(member(other, mine), world.alive(other))
-    note = (ir.Assign(target, build.without_item(mine, other)),)
+    note = (build.assign(mine, build.without_item(mine, other)),)
     _word(world, instance, "restore", (self, other), may, due, note)
 
 
@@ -220,10 +220,10 @@ def _trust(world: World, instance: Instance) -> None:
     self, other = _pair(world)
     right = _is_immune(world, other)
     wrong = _noise(world, other) if WRONG in world.variables else negation(_is_immune_chosen(world))
-    mine, target = _mine(world, instance, self)
+    mine = _mine(world, instance, self)
     now = ir.Apply(mine.type, Op.SOME, (other,))
     may = conj(negation(equal(mine, now)), disj(right, wrong))
-    note = (ir.Assign(target, now), *_count_mistake(world, right, other))
+    note = (build.assign(mine, now), *_count_mistake(world, right, other))
     _word(world, instance, "trust", (self, other), may, right, note)
 
 
@@ -231,9 +231,9 @@ def _pair(world: World) -> tuple[ir.Local, ir.Local]:
     return ir.Local(world.proc, fresh("self")), ir.Local(world.proc, fresh("p"))
 
 
-def _mine(world: World, instance: Instance, self: Expr) -> tuple[Expr, ir.Target]:
+def _mine(world: World, instance: Instance, self: Expr) -> Expr:
     mine = entry(world.read(_output_variable(instance)), self)
-    return mine, ir.Target(mine.type, _output_variable(instance), True, (ir.Key(self, world.proc),))
+    return mine
 
 
 def _word(
@@ -304,7 +304,7 @@ def _choose_one(world: World) -> None:
     immune = world.read(IMMUNE)
     stmts = (
         mark(world, MarkKind.SETTLE, "", ("p",), one),
-        ir.Assign(ir.Target(immune.type, IMMUNE, True), ir.Apply(immune.type, Op.SOME, (one,))),
+        build.assign(immune, ir.Apply(immune.type, Op.SOME, (one,))),
     )
     params = (Param(one.name, ir.Universe(world.proc), world.correct(one)),)
     _draft_settling(world, params, negation(_is_immune_chosen(world)), stmts)
@@ -321,4 +321,4 @@ def _choose_immune(world: World) -> None:
     immune = world.read(IMMUNE)
     world.init.append(ir.Choose(one.name, ir.Universe(world.proc), world.correct(one)))
     some = ir.Apply(immune.type, Op.SOME, (one,))
-    world.init.append(ir.Assign(ir.Target(immune.type, IMMUNE, True), some))
+    world.init.append(build.assign(immune, some))

@@ -155,8 +155,7 @@ def _note_begun(
     else:
         change = build.with_item if begins else build.without_item
         after = change(mine, _own(handler, names))
-    path = (ir.Key(self, world.proc),)
-    return (ir.Assign(ir.Target(mine.type, begun, True, path), after),)
+    return (build.assign(mine, after),)
 
 
 def put_off(handler: typed.Handler, stmt: typed.Await, rest: typed.Block, env: Env) -> Block:
@@ -186,9 +185,8 @@ def put_off(handler: typed.Handler, stmt: typed.Await, rest: typed.Block, env: E
     if used:
         assert isinstance(mine.type.item, TupleT)
         kept = kept_values(stmt, used, mine.type.item, env)
-    path = (ir.Key(self, world.proc),)
     more = ir.Apply(mine.type, Op.BAG_ADD, (mine, kept), place)
-    put = ir.Assign(ir.Target(mine.type, later.variable, True, path), more)
+    put = build.assign(mine, more)
     begins = _note_begun(world, env.instance, handler, env.names, self, begins=True)
     return (put, *begins)
 
@@ -206,10 +204,7 @@ def go_on(world: World, later: Later) -> None:
     names: dict[str, Expr] = {n: build.item(held, i) for i, n in enumerate(later.names)}
     env = Env(world, later.instance, self, names)
     ready = TRUE if later.condition is None else lower(later.condition, env)
-    path = (ir.Key(self, world.proc),)
-    taken = ir.Assign(
-        ir.Target(mine.type, later.variable, True, path), build.without_item(mine, held)
-    )
+    taken = build.assign(mine, build.without_item(mine, held))
     ended = _note_begun(world, later.instance, later.handler, names, self, begins=False)
     body = continuations.going_on(world, later, names, self, "await")
     params = (

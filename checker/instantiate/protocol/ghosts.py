@@ -7,7 +7,7 @@ effect, and then sees the ghosts as they are by then, and all else as it was in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from checker.instantiate.protocol.expressions import Env
@@ -15,6 +15,7 @@ from checker.instantiate.protocol.stack import prefix_of
 from checker.instantiate.protocol.walk import nodes
 from checker.instantiate.world import Instance, World
 from checker.language.syntax import typed
+from checker.language.syntax.typed_code import with_blocks
 from checker.language.typecheck.ghosts import root_of
 from checker.model import build, ir, tree
 from checker.model.build import fresh
@@ -89,7 +90,7 @@ def _keeping(protocol: typed.Protocol, kept: frozenset[Name]) -> typed.Protocol:
 
     def _rebuilt(node: Any) -> Any:
         made = tree.mapped(node, change)
-        return _with_blocks(made, lambda block: _pruned(block, kept))
+        return with_blocks(made, lambda block: _pruned(block, kept))
 
     def _declared(
         role: str | None, states: tuple[typed.StateDecl, ...]
@@ -98,27 +99,6 @@ def _keeping(protocol: typed.Protocol, kept: frozenset[Name]) -> typed.Protocol:
 
     made: typed.Protocol = tree.mapped(protocol, change)
     return replace(made, shared=_declared(None, made.shared))
-
-
-def _with_blocks(node: Any, change: Callable[[typed.Block], typed.Block]) -> Any:
-    """Returns ``node`` with its own blocks changed."""
-    match node:
-        case typed.If(_, then, otherwise, _):
-            return replace(node, then=change(then), otherwise=change(otherwise))
-        case typed.Sync(otherwise=otherwise):
-            return replace(node, otherwise=change(otherwise))
-        case typed.Either(alternatives):
-            return replace(node, alternatives=tuple((g, change(b)) for g, b in alternatives))
-        case (
-            typed.Handler(body=body)
-            | typed.For(body=body)
-            | typed.While(body=body)
-            | typed.Inlined(body=body)
-            | typed.Atomic(body=body)
-        ):
-            return replace(node, body=change(body))
-        case _:
-            return node
 
 
 def _pruned(block: typed.Block, kept: frozenset[Name]) -> typed.Block:
@@ -145,7 +125,7 @@ def _only(block: typed.Block, kept: frozenset[Name]) -> typed.Block:
         if isinstance(stmt, typed.LetIn):
             found.append(stmt)
         elif _written(stmt) & kept:
-            found.append(_with_blocks(stmt, lambda inner: _only(inner, kept)))
+            found.append(with_blocks(stmt, lambda inner: _only(inner, kept)))
     return tuple(found)
 
 

@@ -98,8 +98,7 @@ def record(world: World, instance: Instance, self: Expr, sender: Expr, value: Ex
         if kept:
             item = ir.Apply(build.element(mine.type), ir.Op.TUPLE, (sender, *parts))
         assert isinstance(whole.type, MapT) and isinstance(whole, ir.Read)
-        target = ir.Target(mine.type, whole.variable, True, (ir.Key(self, whole.type.key),))
-        store = ir.Assign(target, build.with_item(mine, item))
+        store = build.assign(mine, build.with_item(mine, item))
         noted = (store, *stable_storage.emit_assignment(world, whole.variable, self))
         tag = ir.TRUE if len(messages.cases) == 1 else ir.IsCase(value, index)
         result.extend(noted if tag == ir.TRUE else (ir.If(tag, noted),))

@@ -156,14 +156,13 @@ def _number(world: World, text: str) -> int:
 def _drop_continuation(world: World, self: Expr, later: Later) -> Block:
     """Pops the handler that continues, and the names that it has saved."""
     names = [WAITING] if later.variable is None else [WAITING, later.variable]
-    path = (ir.Key(self, world.proc),)
     result: list[ir.Stmt] = []
     for name in names:
         stack = build.entry(world.read(name), self)
         assert isinstance(stack.type, SeqT)
         top = ir.Apply(IntT(-1, stack.type.cap - 1), Op.SUB, (build.size(stack), build.integer(1)))
         rest = ir.Apply(stack.type, Op.DELETE_AT, (stack, top))
-        result.append(ir.Assign(ir.Target(stack.type, name, True, path), rest))
+        result.append(build.assign(stack, rest))
     return tuple(result)
 
 
@@ -188,16 +187,15 @@ def _put_off(
             kept = MapT(world.proc, SeqT(item, queue.type.cap, queue.type.grows))
             title = f"kept over {label(env.instance, stmt)}"
             world.add(variable, kept, default(kept), VariableKind.WORLD, title)
-    path = (ir.Key(self, world.proc),)
     constant = ir.Const(queue.type.item, number)
     append = ir.Apply(queue.type, Op.APPEND, (queue, constant), world.place(stmt.span))
-    result: list[ir.Stmt] = [ir.Assign(ir.Target(queue.type, WAITING, True, path), append)]
+    result: list[ir.Stmt] = [build.assign(queue, append)]
     if used:
         mine = build.entry(world.read(variable), self)
         assert isinstance(mine.type, SeqT) and isinstance(mine.type.item, TupleT)
         kept_now = kept_values(stmt, used, mine.type.item, env)
         more = ir.Apply(mine.type, Op.APPEND, (mine, kept_now))
-        result.append(ir.Assign(ir.Target(mine.type, variable, True, path), more))
+        result.append(build.assign(mine, more))
     return tuple(result)
 
 

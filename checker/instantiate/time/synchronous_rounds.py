@@ -63,8 +63,7 @@ def empty_links(world: World) -> Block:
         names = (link.variable, *((overflow.variable(link),) if overflow.remembers(link) else ()))
         for name in names:
             network = world.read(name)
-            target = ir.Target(network.type, name, True)
-            result.append(ir.Assign(target, ir.Const(network.type, default(network.type))))
+            result.append(build.assign(network, ir.Const(network.type, default(network.type))))
     return tuple(result)
 
 

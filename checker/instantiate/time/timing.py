@@ -199,7 +199,7 @@ def _durations(world: World, timer: TimerOf) -> IntT:
     return IntT(0, world.capacity(name, max(longest, 3)), name)
 
 
-def _mine(world: World, timer: TimerOf, process: Expr) -> tuple[Expr, ir.Target]:
+def _mine(world: World, timer: TimerOf, process: Expr) -> Expr:
     whole = world.read(timer.variable)
     assert isinstance(whole.type, MapT)
     mine = entry(whole, process)
@@ -207,7 +207,7 @@ def _mine(world: World, timer: TimerOf, process: Expr) -> tuple[Expr, ir.Target]
     if timer.key is not None:
         assert timer.keys is not None
         mine, path = entry(mine, timer.key), (*path, ir.Key(timer.key, timer.keys))
-    return mine, ir.Target(mine.type, timer.variable, True, path)
+    return mine
 
 
 def _over(world: World, timer: TimerOf, process: Expr) -> Expr:
@@ -218,14 +218,14 @@ def _over(world: World, timer: TimerOf, process: Expr) -> Expr:
         assert key is not None
         over = _over(world, one, process)
         return ir.Quant(ir.Quantifier.EXISTS, key.name, ir.Universe(key.type), over, BOOL)
-    mine, _ = _mine(world, timer, process)
+    mine = _mine(world, timer, process)
     if not isinstance(mine.type, OptionT):
         return mine
     return equal(mine, ir.Const(mine.type, (0,)))
 
 
 def _runs(world: World, timer: TimerOf, process: Expr) -> Expr:
-    mine, _ = _mine(world, timer, process)
+    mine = _mine(world, timer, process)
     if isinstance(mine.type, OptionT):
         return ir.Apply(BOOL, Op.IS_SOME, (mine,))
     return mine
@@ -268,7 +268,7 @@ def operate(stmt: typed.Timer, env: Env) -> Block:
         key = ir.Local(timer.keys, fresh("_key"))
         held = (ir.Declare(key.name, key.type, lower(stmt.key, env, key.type)),)
         timer = timer.at(key)
-    mine, target = _mine(world, timer, self)
+    mine = _mine(world, timer, self)
     value: Expr
     if not isinstance(mine.type, OptionT):
         value = TRUE if stmt.kind == "start" else FALSE
@@ -282,7 +282,7 @@ def operate(stmt: typed.Timer, env: Env) -> Block:
         args = (self, build.coerce(value, mine.type), *timer.about)
         return (*held, ir.Emit(_effect(stmt.kind, timer), args, place))
     shown = _shown(world, MarkKind.TIMER, f"{stmt.kind} {timer.title}", timer, self)
-    return (*held, shown, ir.Assign(target, value, place))
+    return (*held, shown, build.assign(mine, value, place))
 
 
 def _shown(world: World, kind_: MarkKind, text: str, timer: TimerOf, self: Expr) -> ir.Mark:
@@ -300,13 +300,13 @@ def declare_effects(world: World) -> None:
             continue
         self = ir.Local(world.proc, "_self")
         one = timer if timer.keys is None else timer.at(ir.Local(timer.keys, "_key"))
-        mine, target = _mine(world, one, self)
+        mine = _mine(world, one, self)
         value = ir.Local(mine.type, "_value")
         for does in ("start", "cancel"):
             shown = _shown(world, MarkKind.TIMER, f"{does} {timer.title}", one, self)
             keys = () if timer.keys is None else (("_key", timer.keys),)
             params = ((self.name, world.proc), (value.name, mine.type), *keys)
-            body = (shown, ir.Assign(target, value))
+            body = (shown, build.assign(mine, value))
             name = _effect(does, timer)
             world.effects[name] = ir.EffectDef(name, ir.EffectKind.TIMER, params, body)
 
@@ -400,11 +400,11 @@ def _when(world: World, timer: TimerOf, self: Expr) -> tuple[Expr, Expr, Block]:
     if kind(world) == "asynchronous":
         if timer.name is None:
             return _ways(world, timer, self), _ways(world, timer, self, fair=True), ()
-        mine, target = _mine(world, timer, self)
-        return mine, TRUE, (ir.Assign(target, FALSE),)
-    mine, target = _mine(world, timer, self)
+        mine = _mine(world, timer, self)
+        return mine, TRUE, (build.assign(mine, FALSE),)
+    mine = _mine(world, timer, self)
     over = _over(world, timer, self)
-    stop: Block = (ir.Assign(target, ir.Const(mine.type, default(mine.type))),)
+    stop: Block = (build.assign(mine, ir.Const(mine.type, default(mine.type))),)
     if kind(world) != "partial":
         return over, TRUE, stop
     stable = world.read(STABLE)
@@ -428,14 +428,14 @@ def _one_less(world: World, timer: TimerOf, process: Expr) -> Block:
         one, key = timer.each()
         assert key is not None
         return (ir.For(key.name, ir.Universe(key.type), _one_less(world, one, process)),)
-    mine, target = _mine(world, timer, process)
+    mine = _mine(world, timer, process)
     if not isinstance(mine.type, OptionT):
-        return (ir.Assign(target, _ways(world, timer, process)),)
+        return (build.assign(mine, _ways(world, timer, process)),)
     assert isinstance(mine.type.item, IntT)
     left = ir.Apply(mine.type.item, Op.GET, (mine,))
     less = ir.Apply(IntT(-1, mine.type.item.hi - 1), Op.SUB, (left, build.integer(1)))
     runs = conj(ir.Apply(BOOL, Op.IS_SOME, (mine,)), build.below(build.integer(0), left))
-    return (ir.If(runs, (ir.Assign(target, ir.Apply(mine.type, Op.SOME, (less,))),)),)
+    return (ir.If(runs, (build.assign(mine, ir.Apply(mine.type, Op.SOME, (less,))),)),)
 
 
 def _round(world: World, found: list[TimerOf], guard: Expr, gone: Block) -> None:
@@ -494,8 +494,7 @@ def _ticked(world: World, process: Expr) -> ir.Stmt:
     shown = entry(world.read(typed.CLOCKS), process)
     assert isinstance(shown.type, IntT)
     more = ir.Apply(IntT(1, shown.type.hi + 1), Op.ADD, (shown, build.integer(1)))
-    path = (ir.Key(process, world.proc),)
-    return ir.Assign(ir.Target(shown.type, typed.CLOCKS, True, path), more)
+    return build.assign(shown, more)
 
 
 def _ticks(world: World, found: list[TimerOf]) -> None:

@@ -285,10 +285,4 @@ def _blocks(body: ast.Block) -> Iterator[ast.Block]:
     """The blocks of a body, from the outside to the inside."""
     yield body
     for node in nodes_of(body):
-        match node:
-            case ast.If(then=then, otherwise=otherwise):
-                yield from (then, otherwise)
-            case ast.Loop(body=body) | ast.Atomic(body=body) | ast.Sync(otherwise=body):
-                yield body
-            case ast.Either(alternatives):
-                yield from (block for _, block in alternatives)
+        yield from ast.blocks_of(node)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from msgspec import Struct
 
 from checker.diagnostics import Span
@@ -10,6 +13,7 @@ from checker.language.syntax.ast import Yield
 from checker.language.syntax.ast_items import OnInit, OnRecover
 from checker.language.syntax.typed_expr import Expr, StateRef
 from checker.language.syntax.typed_types import Pattern, Type
+from checker.records import replace
 
 # ---- statements -------------------------------------------------------------------------------
 
@@ -424,3 +428,25 @@ class Protocol(Struct, frozen=True):
     acts: Type | None = None
     invariants: tuple[PropertyDef, ...] = ()
     variant: Variant | None = None
+
+
+def with_blocks(node: Any, change: Callable[[Block], Block]) -> Any:
+    """Returns a statement or a handler with ``change`` applied to its own blocks; any other node as
+    it is."""
+    match node:
+        case If(_, then, otherwise, _):
+            return replace(node, then=change(then), otherwise=change(otherwise))
+        case Sync(otherwise=otherwise):
+            return replace(node, otherwise=change(otherwise))
+        case Either(alternatives):
+            return replace(node, alternatives=tuple((g, change(b)) for g, b in alternatives))
+        case (
+            Handler(body=body)
+            | For(body=body)
+            | While(body=body)
+            | Inlined(body=body)
+            | Atomic(body=body)
+        ):
+            return replace(node, body=change(body))
+        case _:
+            return node

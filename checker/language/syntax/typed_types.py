@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from msgspec import Struct
 
@@ -70,6 +70,8 @@ class Bag(Struct, frozen=True):
 
 
 Type = Bool | Int | Enum | Proc | Msg | Message | Tuple | Option | Set | Map | Seq | Bag
+TYPES = get_args(Type)
+"""The classes of types."""
 
 
 # ---- patterns ---------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ from typing import TypeVar
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_clauses, typed
+from checker.language.syntax.walk import nodes_of
 from checker.language.typecheck.expressions import safe
-from checker.language.typecheck.properties import nodes, temporal
+from checker.language.typecheck.properties import temporal
 from checker.language.typecheck.scope import Hole, Home, Scope
 from checker.language.typecheck.types import BOOL
 
@@ -42,7 +43,7 @@ def _bound_of(item: ast_clauses.StateBound, number: int, home: Home) -> typed.Pr
 
 def _require_known_now(body: typed.Expr, scope: Scope) -> None:
     """Reports what no single state tells."""
-    for node in nodes(body):
+    for node in nodes_of(body):
         if isinstance(node, typed.Correct) and node.kind == "correct":
             message = "which processes are correct is known only at the end of a run"
             hint = "use `not crashed(p)` or `not faulty(p)`, which refer to the current state"
@@ -59,9 +60,9 @@ def _for_all_processes(formula: ast.Expr, scope: Scope) -> ast.Expr:
 def each_process(formula: ast.Expr, scope: Scope) -> tuple[ast.Binder, ...]:
     """Returns binders of the processes that ``formula`` names without saying which: each goes over
     the role that has what is read of it."""
-    taken = {name for binder in _nodes_of(formula, ast.Binder) for name in _names(binder.pattern)}
+    taken = {name for binder in _of_kind(formula, ast.Binder) for name in _names(binder.pattern)}
     asked: dict[str, tuple[Span, set[str]]] = {}
-    for node in _nodes_of(formula, ast.FieldOf):
+    for node in _of_kind(formula, ast.FieldOf):
         if isinstance(node.base, ast.Name) and _is_open(node.base.text, taken, scope):
             asked.setdefault(node.base.text, (node.base.span, set()))[1].add(node.name)
     return tuple(
@@ -86,8 +87,8 @@ def _whose(states: Iterable[str], home: Home) -> str:
 
 
 def _names(pattern: ast.Expr) -> Iterator[str]:
-    return (name.text for name in _nodes_of(pattern, ast.Name))
+    return (name.text for name in _of_kind(pattern, ast.Name))
 
 
-def _nodes_of(node: object, kind: type[_Kind]) -> Iterator[_Kind]:
-    return (part for part in nodes(node) if isinstance(part, kind))
+def _of_kind(node: object, kind: type[_Kind]) -> Iterator[_Kind]:
+    return (part for part in nodes_of(node) if isinstance(part, kind))

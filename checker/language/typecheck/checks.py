@@ -23,10 +23,12 @@ from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scenarios import scenarios_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
-from checker.language.typecheck.unconnected import never_disconnected
-from checker.language.typecheck.unrecovered import without_effect
-from checker.language.typecheck.unsynced import never_synced
 from checker.language.typecheck.views import of_view, view_of
+from checker.language.typecheck.without_effect import (
+    never_disconnected,
+    never_recovered,
+    never_synced,
+)
 from checker.language.typecheck.world import (
     detector_of,
     faults_of,
@@ -104,7 +106,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     )
     require_connections(made, faults.reset_span, report)
     hidden = hiding(prove)
-    stored = (*without_effect(made, own), *never_synced(made))
+    stored = (*never_recovered(made, own), *never_synced(made))
     unheard = (*of_clients(made, report), *never_disconnected(made))
     warnings = (*unheard, *of_view(made), *stored, *hidden, *late_requirements(made))
     return replace(made, warnings=made.warnings + warnings)

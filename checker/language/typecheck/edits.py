@@ -11,8 +11,7 @@ from msgspec import Struct, field
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast_items, typed
-from checker.language.syntax.relocate import relocate
-from checker.language.syntax.walk import nodes_of
+from checker.language.syntax.walk import nodes_of, relocate
 from checker.language.typecheck.scope import suggestion
 from checker.records import fields, is_record, replace
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from checker.diagnostics import Span
 from checker.language.syntax import typed
 from checker.language.syntax.typed import Expr, Operator, Seq, Set, Tuple, Type
+from checker.language.syntax.walk import nodes_of
 from checker.language.typecheck.histories import entry_type
 from checker.language.typecheck.types import BOOL, PROC, PROCS, fits, show
 
@@ -175,26 +176,7 @@ def _elsewhere(over: str, protocol: typed.Protocol, request: Operator) -> bool:
 
 def statements_of(block: typed.Block) -> Iterator[typed.Stmt]:
     """Yields the statements of ``block``, also those inside others."""
-    for stmt in block:
-        yield stmt
-        match stmt:
-            case typed.If(_, then, otherwise, _):
-                yield from statements_of(then + otherwise)
-            case (
-                typed.For(body=body)
-                | typed.While(body=body)
-                | typed.Atomic(body=body)
-                | typed.Inlined(body=body)
-                | typed.Ghost(body=body)
-            ):
-                yield from statements_of(body)
-            case typed.Sync(otherwise=otherwise):
-                yield from statements_of(otherwise)
-            case typed.Either(alternatives):
-                for _, body in alternatives:
-                    yield from statements_of(body)
-            case _:
-                pass
+    return (node for node in nodes_of(block) if isinstance(node, typed.Stmt))
 
 
 def _does(over: str, stmt: typed.Stmt) -> bool:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_draws
-from checker.records import fields, is_record, replace
+from checker.language.syntax.walk import mapped
+from checker.records import replace
 
 _ONCE = ast.Quantified | ast.Comprehension | ast.SeqComprehension | ast.Aggregate | ast.MapDisplay
 """Nodes that evaluate their parts more than once: a flip can't be inside."""
-_Node = TypeVar("_Node")
 
 
 def lift_flips(stmt: ast.Stmt, taken: frozenset[str]) -> tuple[ast.Block, ast.Stmt]:
@@ -44,19 +44,12 @@ def lift_flips(stmt: ast.Stmt, taken: frozenset[str]) -> tuple[ast.Block, ast.St
     return tuple(found), stmt
 
 
-def _without(node: _Node, fresh: Callable[[Span], ast.Name]) -> _Node:
+def _without(node: Any, fresh: Callable[[Span], ast.Name]) -> Any:
     """Returns ``node`` with a new name for each flip in it."""
-    made: object = node
     match node:
         case ast.Apply("flip", (), span):
-            made = fresh(span)
-        case tuple():
-            made = tuple(_without(part, fresh) for part in node)
-        case _ if is_record(node) and not isinstance(node, _ONCE | Span | type):
-            parts = {f.name: getattr(node, f.name) for f in fields(node)}
-            new = {name: _without(part, fresh) for name, part in parts.items()}
-            if any(new[name] is not part for name, part in parts.items()):
-                made = replace(node, **new)
+            return fresh(span)
+        case _ if isinstance(node, _ONCE):
+            return node
         case _:
-            pass
-    return made  # type: ignore[return-value]
+            return mapped(node, lambda part: _without(part, fresh))

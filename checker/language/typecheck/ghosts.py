@@ -11,15 +11,14 @@ is never part of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import get_args
 
 from checker.diagnostics import Span
 from checker.language.syntax import typed
-from checker.language.syntax.parts import parts
+from checker.language.syntax.typed_code import with_blocks
+from checker.language.syntax.walk import parts
 from checker.language.typecheck.scope import Home, Reporter
-from checker.records import replace
 
-_CLOSED = (*get_args(typed.Type), Span)
+_CLOSED = (*typed.TYPES, Span)
 _HINT = "only properties and assignments to ghosts may depend on a ghost"
 
 
@@ -36,28 +35,10 @@ def _separated(stmt: typed.Stmt, report: Reporter) -> typed.Stmt:
         return stmt
     if _is_ghost_code(stmt):
         return typed.Ghost((stmt,), stmt.span)
-    match stmt:
-        case typed.If(condition, then, otherwise, _):
-            refuse_reads(condition, report)
-            then, otherwise = separate(then, report), separate(otherwise, report)
-            return replace(stmt, then=then, otherwise=otherwise)
-        case typed.For(body=body) | typed.While(body=body):
-            refuse_reads((stmt.pattern, stmt.domain, stmt.where), report)
-            return replace(stmt, body=separate(body, report))
-        case typed.Either(alternatives):
-            refuse_reads(tuple(guard for guard, _ in alternatives), report)
-            ways = tuple((guard, separate(body, report)) for guard, body in alternatives)
-            return replace(stmt, alternatives=ways)
-        case typed.Inlined(_, args, body, _):
-            refuse_reads(args, report)
-            return replace(stmt, body=separate(body, report))
-        case typed.Atomic(body, _):
-            return replace(stmt, body=separate(body, report))
-        case typed.Sync(otherwise=otherwise):
-            return replace(stmt, otherwise=separate(otherwise, report))
-        case _:
-            refuse_reads(stmt, report)
-            return stmt
+    if not isinstance(stmt, typed.Sync):
+        refuse_reads(with_blocks(stmt, lambda _: ()), report)
+    made: typed.Stmt = with_blocks(stmt, lambda block: separate(block, report))
+    return made
 
 
 def refuse_reads(node: object, report: Reporter) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 from checker.diagnostics import Span
 from checker.language.syntax import typed
-from checker.records import fields, is_record, replace
+from checker.language.syntax.walk import mapped, nodes_of
+from checker.records import replace
 
 
 def inline(
@@ -53,8 +54,6 @@ class _Inlined:
         match node:
             case Span():
                 return node.called_at(self.call)
-            case tuple():
-                return tuple(self.rebuild(part) for part in node)
             case typed.Local(_, name, _) if name in self.args:
                 return self.args[name]
             case typed.Self() if self.owner is not None:
@@ -69,18 +68,14 @@ class _Inlined:
                 | typed.Again(owner=None)
             ):
                 return self._parts(replace(node, owner=self.owner))
-            case _ if is_record(node) and not isinstance(node, typed.Type | type):
-                return self._parts(node)
-            case _:
+            case _ if isinstance(node, typed.Type):
                 return node
+            case _:
+                return self._parts(node)
 
     def _parts(self, node: Any) -> Any:
         """Returns ``node`` with its parts rebuilt; an owner that was put in is left as it is."""
-        parts = {f.name: getattr(node, f.name) for f in fields(node)}
-        rebuilt = {
-            name: part if part is self.owner else self.rebuild(part) for name, part in parts.items()
-        }
-        return replace(node, **rebuilt)
+        return mapped(node, lambda part: part if part is self.owner else self.rebuild(part))
 
 
 def called(body: typed.Block, call: Span) -> typed.Block:
@@ -89,24 +84,13 @@ def called(body: typed.Block, call: Span) -> typed.Block:
     return made
 
 
-def _nodes(node: Any) -> Iterator[Any]:
-    """Yields the parts of an expression, types and locations aside."""
-    if isinstance(node, tuple):
-        for part in node:
-            yield from _nodes(part)
-    elif is_record(node) and not isinstance(node, typed.Type | Span | type):
-        yield node
-        for field in fields(node):
-            yield from _nodes(getattr(node, field.name))
-
-
 def _locals(node: Any) -> Iterator[str]:
-    return (part.name for part in _nodes(node) if isinstance(part, typed.Local))
+    return (part.name for part in nodes_of(node, typed.TYPES) if isinstance(part, typed.Local))
 
 
 def _bound(node: Any) -> Iterator[str]:
     """Yields the names that are bound in an expression."""
-    for part in _nodes(node):
+    for part in nodes_of(node, typed.TYPES):
         if isinstance(part, typed.Bind):
             yield part.name
         elif isinstance(part, typed.MapDisplay):
@@ -115,4 +99,4 @@ def _bound(node: Any) -> Iterator[str]:
 
 def size(expr: typed.Expr) -> int:
     """Returns the number of nodes of an expression."""
-    return sum(1 for _ in _nodes(expr))
+    return sum(1 for _ in nodes_of(expr, typed.TYPES))

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from checker.diagnostics import Span, SpecError
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_chance, ast_clauses, ast_items, typed
-from checker.language.syntax.relocate import relocate
 from checker.language.syntax.verbs import verbs
+from checker.language.syntax.walk import relocate
 from checker.records import replace
 
 LARGEST = 4

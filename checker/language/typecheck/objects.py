@@ -13,12 +13,12 @@ from typing import Any
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.syntax.verbs import verbs
+from checker.language.syntax.walk import mapped, nodes_of
 from checker.language.typecheck.declarations import Declared, declare, in_order, see
-from checker.language.typecheck.properties import nodes
 from checker.language.typecheck.protocols import protocol_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, suggestion
 from checker.language.typecheck.types import BOOL, INT, field_names, fits, resolve, show
-from checker.records import fields, is_record, replace
+from checker.records import replace
 
 KINDS = ("linearizable", "sequentially_consistent", "regular", "safe")
 """What can be asked: each of these words ``as`` an object."""
@@ -254,13 +254,7 @@ def _handler(item: ast_objects.Operation) -> ast_items.Handler:
 def _with_calls(part: Any, name: ast.Name) -> Any:
     if isinstance(part, ast.Return):
         return ast.Call(replace(name, span=part.span), (part.value,), part.span)
-    if isinstance(part, tuple):
-        return tuple(_with_calls(each, name) for each in part)
-    if is_record(part) and not isinstance(part, type | Span | ast.Name):
-        made: Any = part
-        inner = {f.name: _with_calls(getattr(made, f.name), name) for f in fields(made)}
-        return replace(made, **inner)
-    return part
+    return mapped(part, lambda each: _with_calls(each, name))
 
 
 def _check_body(item: ast_objects.Operation, report: Reporter) -> None:
@@ -316,7 +310,7 @@ def of_clients(check: typed.Check, report: Reporter) -> tuple[Diagnostic, ...]:
 
 def consistent_in(formula: object) -> Iterator[typed.Consistent]:
     """Yields what ``formula`` asks with respect to objects."""
-    return (node for node in nodes(formula) if isinstance(node, typed.Consistent))
+    return (node for node in nodes_of(formula) if isinstance(node, typed.Consistent))
 
 
 def _check_clients(

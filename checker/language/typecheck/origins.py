@@ -108,7 +108,7 @@ def _hidden(
     named = () if namesake is None else namesake.properties
     found = next((each for each in named if each.name == definition.name), None)
     found = found or find_shared_property(definition.name, interface, shipped)
-    if found is None or _normal_form(found.formula) == _normal_form(definition.formula):
+    if found is None or normal_form(found.formula) == normal_form(definition.formula):
         return None
     return next(i for i in shipped if _is_in(found, i.properties)), found
 
@@ -129,7 +129,7 @@ def hiding(asked: Iterable[typed.PropertyDef]) -> Iterator[Diagnostic]:
         yield Diagnostic("C053", message, definition.span, hint=hint, severity="warning")
 
 
-def _normal_form(formula: typed.Expr) -> object:
+def normal_form(formula: typed.Expr) -> object:
     """Returns ``formula`` without positions in the text; variables are numbered in the order in
     which they occur."""
     numbers: dict[str, int] = {}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax.walk import nodes_of
 from checker.language.typecheck.expressions import bind, safe
 from checker.language.typecheck.scope import Hole, Home, Scope
 from checker.language.typecheck.types import BOOL
-from checker.records import fields, is_record
 
 _TEMPORAL = ("always", "eventually", "initially", "~>")
 _BOOLEAN = ("not", "and", "or", "=>")
@@ -117,7 +115,7 @@ def _initially(arg: ast.Expr, scope: Scope, inside: bool, span: Span) -> typed.E
         hint = "leave out `initially`: the formula already applies to the whole run"
         scope.report.fail("N019", "this describes a run, not its first state", arg.span, hint=hint)
     built = safe(arg, scope, BOOL)
-    for node in nodes(built):
+    for node in nodes_of(built):
         if isinstance(node, typed.Correct) and node.kind == "correct":
             message = "which processes are correct is not determined in the first state"
             hint = "move it out: `correct(p) and (initially …) => …`"
@@ -144,7 +142,9 @@ def _referred(name: ast.Name, scope: Scope, inside: bool) -> typed.Expr:
     """Returns the formula of the property ``name``; ``inside``: of a temporal operator."""
     assert scope.home.formulas is not None
     found = scope.home.formulas.find(name)
-    if inside and any(isinstance(n, typed.Temporal) and n.op == "initially" for n in nodes(found)):
+    if inside and any(
+        isinstance(n, typed.Temporal) and n.op == "initially" for n in nodes_of(found)
+    ):
         message = f"{_ONCE}; `{name.text}` says it"
         scope.report.fail("N019", message, name.span)
     return found
@@ -166,26 +166,11 @@ def _formulas(args: tuple[ast.Expr, ...], scope: Scope, inside: bool) -> tuple[t
 
 def temporal(expr: object) -> bool:
     """Tells whether a temporal operator occurs in ``expr``, or what is about whole executions."""
-    if isinstance(expr, tuple):
-        return any(temporal(e) for e in expr)
-    if isinstance(expr, ast.Consistent) or (
-        isinstance(expr, ast.Operator) and expr.op in _TEMPORAL
-    ):
-        return True
-    if is_record(expr) and not isinstance(expr, type | Span):
-        return any(temporal(getattr(expr, f.name)) for f in fields(expr))
-    return False
-
-
-def nodes(node: object) -> Iterator[object]:
-    """Yields ``node`` and its parts."""
-    yield node
-    if isinstance(node, tuple):
-        for part in node:
-            yield from nodes(part)
-    elif is_record(node) and not isinstance(node, type | Span):
-        for field in fields(node):
-            yield from nodes(getattr(node, field.name))
+    return any(
+        isinstance(node, ast.Consistent)
+        or (isinstance(node, ast.Operator) and node.op in _TEMPORAL)
+        for node in nodes_of(expr)
+    )
 
 
 def _require_rigid(expr: typed.Expr, scope: Scope, inside: bool) -> None:
@@ -203,11 +188,4 @@ def _require_rigid(expr: typed.Expr, scope: Scope, inside: bool) -> None:
 
 def _changing(node: object) -> typed.Expr | None:
     """Returns a part of ``node`` that need not be the same in all states of an execution."""
-    if isinstance(node, tuple):
-        return next((c for c in map(_changing, node) if c is not None), None)
-    if typed.changes(node):
-        return node
-    if is_record(node) and not isinstance(node, type | Span):
-        parts = (getattr(node, f.name) for f in fields(node) if f.name not in ("span", "type"))
-        return next((c for c in map(_changing, parts) if c is not None), None)
-    return None
+    return next((each for each in nodes_of(node, typed.TYPES) if typed.changes(each)), None)

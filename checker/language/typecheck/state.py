@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.syntax.typed import Bag, Map, Option, Seq, Set, Tuple, Type
+from checker.language.syntax.walk import nodes_of
 from checker.language.typecheck.expressions import infer, item_of, members_of, mismatch, safe
 from checker.language.typecheck.ghosts import refuse_choices
 from checker.language.typecheck.scope import UNKNOWN, Hole, Home, Known, Scope, suggestion
 from checker.language.typecheck.types import BOOL, INT, fits
-from checker.records import fields, is_record
 
 
 def infer_state_type(state: ast_items.State, role: str | None, home: Home) -> Type:
@@ -90,15 +90,7 @@ def _read_before(expr: typed.Expr | None, later: set[str], home: Home) -> None:
 
 def states_in(node: object) -> Iterator[typed.StateRef]:
     """Yields the state variables that an expression reads."""
-    if isinstance(node, typed.StateRef):
-        yield node
-    if isinstance(node, tuple):
-        for part in node:
-            yield from states_in(part)
-    elif is_record(node) and not isinstance(node, type | Span):
-        for field in fields(node):
-            if field.name not in ("span", "type"):
-                yield from states_in(getattr(node, field.name))
+    return (each for each in nodes_of(node) if isinstance(each, typed.StateRef))
 
 
 def _init_choice(

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from checker.diagnostics import Diagnostic, Span
 from checker.language.syntax import typed
-from checker.language.syntax.parts import field_names
+from checker.language.syntax.walk import nodes_of, parts
 
 CODE = "C023"
-_CLOSED = (Span, typed.Interface, typed.Layer)
 
 
 def untaken_messages(
@@ -66,8 +65,7 @@ def _has_messages(kind: object) -> bool:
     them: ``option<Msg>`` of a layer's return, say."""
     if isinstance(kind, tuple):
         return any(map(_has_messages, kind))
-    parts = (getattr(kind, name) for name in field_names(type(kind)))
-    return isinstance(kind, typed.Message) or any(map(_has_messages, parts))
+    return isinstance(kind, typed.Message) or any(map(_has_messages, parts(kind)))
 
 
 def _sent(role: typed.Role) -> Iterator[tuple[str, str, Span]]:
@@ -83,17 +81,3 @@ def _sent(role: typed.Role) -> Iterator[tuple[str, str, Span]]:
         for node in nodes_of(handler.body):
             if isinstance(node, typed.Construct):
                 yield node.message, to.get(id(node), ""), node.span
-
-
-def nodes_of(root: object) -> Iterator[object]:
-    """Yields every node below ``root``, top down; not what is below types and source locations."""
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, tuple):
-            todo.extend(reversed(node))
-            continue
-        names = field_names(type(node))
-        if names and not isinstance(node, _CLOSED):
-            yield node
-            todo.extend(getattr(node, name) for name in reversed(names) if name != "type")

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_items, typed
-from checker.language.syntax.relocate import relocate
+from checker.language.syntax.walk import relocate
 from checker.language.typecheck.edits import Editing, Edits, Lines
 from checker.language.typecheck.scope import Reporter, suggestion
 from checker.records import replace

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from checker.diagnostics import Diagnostic, Span
 from checker.language.syntax import ast, ast_clauses, typed
+from checker.language.syntax.walk import nodes_of
 from checker.language.typecheck.bounds import each_process
 from checker.language.typecheck.expressions import bind, infer
-from checker.language.typecheck.properties import nodes, temporal
+from checker.language.typecheck.properties import temporal
 from checker.language.typecheck.scope import UNKNOWN, Hole, Home, Scope
 
 _OBSERVED = (
@@ -63,7 +64,7 @@ def _term(expr: ast.Expr, home: Home) -> Iterator[typed.ViewTerm]:
 
 def _require_state(value: typed.Expr, scope: Scope) -> None:
     """Reports what is no state of the protocol."""
-    for node in nodes(value):
+    for node in nodes_of(value):
         if isinstance(node, typed.StateRef) and node.ghost:
             _fail(f"the ghost `{node.name}`", node.span, scope)
         if isinstance(node, _OBSERVED):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from checker.diagnostics import Diagnostic, Span, SpecError, option_span
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast_items
-from checker.language.syntax.relocate import relocate
+from checker.language.syntax.walk import relocate
 from checker.language.typecheck.world import UNBOUNDED
 from checker.records import replace
 

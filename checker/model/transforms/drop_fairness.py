@@ -59,3 +59,15 @@ def drop_fairness(
         properties=tuple(replace(p, given=None, ways=()) for p in properties),
     )
     return WithoutFairness(verify(twin), groups)
+
+
+def without_fairness(system: TransitionSystem, kinds: tuple[str, ...]) -> TransitionSystem:
+    """Returns ``system`` without the fairness of all actions of these ``kinds``; itself where there
+    are none."""
+    if not kinds:
+        return system
+    actions = (
+        replace(a, promised=ir.FALSE, fairness=None) if a.kind in kinds else a
+        for a in system.actions
+    )
+    return replace(system, actions=tuple(actions))

@@ -133,6 +133,8 @@ class Rule(Struct, frozen=True):
     automaton compares numbers of sent messages, by :func:`sent_name`, and no receipts.
     ``indications``: what it indicates to the layer above, in order, as shown; ``is_fair``: it has a
     justice constraint: a correct process for which it stays enabled forever eventually moves on.
+    ``resets``, of an exact automaton: kinds that count as not sent by anybody from then on, but for
+    what the rule itself sends.
     """
 
     source: int
@@ -143,6 +145,7 @@ class Rule(Struct, frozen=True):
     place: SourceLocation | None = None
     indications: tuple[str, ...] = ()
     is_fair: bool = True
+    resets: tuple[int, ...] = ()
 
 
 class Automaton(Struct, frozen=True):

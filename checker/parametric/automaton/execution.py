@@ -143,13 +143,22 @@ def _after(
         raise NotARun(
             f"no process in {source.name} can have received the messages that {rule.label} needs"
         )
+    return step(automaton, before, burst.rule, burst.times)
+
+
+def step(automaton: Automaton, before: Configuration, index: int, times: int = 1) -> Configuration:
+    """Returns the configuration behind rule ``index``, taken ``times`` times."""
+    rule = automaton.rules[index]
+    source = automaton.locations[rule.source]
     where = list(before.where)
-    where[rule.source] -= burst.times
-    where[rule.target] += burst.times
+    where[rule.source] -= times
+    where[rule.target] += times
     crashing = automaton.groups[source.group].mode is Mode.CRASHING
     sent = list(before.crashing if crashing else before.correct)
+    for kind in rule.resets:
+        sent[kind] = 0
     for kind in rule.sends:
-        sent[kind] += burst.times
+        sent[kind] += times
     if crashing:
         return Configuration(tuple(where), before.correct, tuple(sent))
     return Configuration(tuple(where), tuple(sent), before.crashing)

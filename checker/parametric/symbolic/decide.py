@@ -8,7 +8,7 @@ computed step by step without z3 (:mod:`checker.parametric.automaton.execution`)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from types import MappingProxyType
 from typing import TypeAlias
@@ -33,10 +33,11 @@ from checker.parametric.automaton.execution import NotARun, require_run
 from checker.parametric.symbolic.guards import Counted
 from checker.parametric.symbolic.queries import Answer, SolverQueries, Unanswered
 from checker.parametric.symbolic.recheck import Plain
-from checker.parametric.symbolic.refinement import Refining
-from checker.parametric.symbolic.runs import Runs, begin, resting
+from checker.parametric.symbolic.refinement import Found, Obligation, Refining
+from checker.parametric.symbolic.rounds import decide_rounds
+from checker.parametric.symbolic.runs import Runs, Shape, begin, resting
 from checker.parametric.symbolic.segments import accelerate, units
-from checker.parametric.symbolic.terms import total
+from checker.parametric.symbolic.terms import any_of, total
 from checker.records import replace
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -55,7 +56,7 @@ class ParametricChecker:
 
     ``seconds``: the time limit of each query; ``fixed``: values of some parameters; ``resilience``:
     the assumption on them instead of the automaton's own condition.  Raises ``ValueError`` where
-    ``fixed`` names no parameter, or where rules make a cycle.
+    ``fixed`` names no parameter, or where rules make a cycle and the automaton is not exact.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class ParametricChecker:
         """Returns an execution to a configuration in which ``formula`` holds, ``None`` where there
         is none, or why it is unknown.
         """
-        return interruptible(lambda: self._find(Question("", formula, at_end))[0])
+        return interruptible(lambda: self.find(Question("", formula, at_end))[0])
 
     def possible(self, condition: Condition = TRUE) -> bool | Unanswered:
         """Returns whether parameter values satisfy ``condition`` too, and executions can begin."""
@@ -116,23 +117,42 @@ class ParametricChecker:
         answer = self.asking.ask(solver, *further)
         return answer if isinstance(answer, Unanswered) else answer is not None
 
+    def sizes(self, processes: int, most: int) -> Iterator[Mapping[str, int]]:
+        """Yields numbers of all parameters, at most ``most``, by which executions can begin with
+        few processes: those with fewest first, and at most as many as ``processes``."""
+        start = begin(self.automaton)
+        solver = self.asking.solver([*start.assertions, start.condition(self.assumed)])
+        there = total(start.origin.where)
+        found = 0
+        for number in range(1, processes + 1):
+            while found < most:
+                answer = self.asking.ask(solver, there == number)
+                if not isinstance(answer, z3.ModelRef):
+                    break
+                found += 1
+                values = start.run(answer).values
+                yield dict(values)
+                solver.add(any_of(start.numbers[name] != value for name, value in values))
+
     def smallest(
         self, question: Question, run: AcceleratedRun, *, steps: bool = True
     ) -> AcceleratedRun:
         """Returns an execution that violates ``question`` too, where the first parameter is
         minimal, then the next ones, and then (if ``steps``) hidden ones and the number of steps; as
-        far as z3 decides it within the time limit.
+        far as z3 decides it within the time limit.  One that resets variables is returned as it is.
         """
         return interruptible(lambda: self._smallest(question, run, steps))
 
     def _smallest(self, question: Question, run: AcceleratedRun, steps: bool) -> AcceleratedRun:
         best, bounds = run, list[Bound]()
+        if resets_in(self.automaton, run):
+            return run
         further = (*self.automaton.hidden, None) if steps else ()
         for name in (*self.automaton.parameters, *further):
             lowest, highest = 0, _amount(best, name)
             while lowest < highest:
                 middle = (lowest + highest) // 2
-                found, _ = self._find(question, [*bounds, (name, middle)])
+                found, _ = self.find(question, [*bounds, (name, middle)])
                 if isinstance(found, AcceleratedRun):
                     best, highest = found, _amount(found, name)
                 elif found is None:
@@ -142,20 +162,27 @@ class ParametricChecker:
             bounds.append((name, highest))
         return best
 
-    def _find(
-        self, question: Question, bounds: Sequence[Bound] = ()
+    def find(
+        self, question: Question, bounds: Sequence[Bound] = (), resets: int = 0
     ) -> tuple[AcceleratedRun | Unanswered | None, frozenset[Counted]]:
+        """Returns an execution within ``bounds`` that violates ``question`` and resets variables
+        exactly so often, ``None`` where there is none, or why it is unknown; and what was tracked.
+        """
+
         def violation(runs: Runs) -> list[z3.BoolRef]:
-            return self._violation(runs, question, bounds)
+            return self.violation(runs, question, bounds)
 
-        return self.refining.find(self.asking, violation, len(question.before))
+        shape = Shape(cuts=len(question.before), resets=resets)
+        found, tracked = self.refining.find(self.asking, violation, shape)
+        return (found.run if isinstance(found, Found) else found), tracked
 
-    def _violation(
+    def violation(
         self, runs: Runs, question: Question, bounds: Sequence[Bound] = ()
     ) -> list[z3.BoolRef]:
+        """Encodes what ``question`` asks of executions, and that they are within ``bounds``."""
         last = runs.moments[-1]
         wanted = [runs.condition(self.assumed), runs.state(question.violated, last)]
-        wanted += [runs.state(question.begins, runs.moments[0]), *_earlier(runs, question)]
+        wanted += [runs.state(question.begins, runs.origin), *_earlier(runs, question)]
         if question.at_end:
             wanted.append(runs.end(last, self.resting))
         for name, most in bounds:
@@ -164,16 +191,26 @@ class ParametricChecker:
         return wanted
 
     def _decide(self, question: Question) -> Decision:
-        found, tracked = self._find(question)
+        if any(rule.resets for rule in self.automaton.rules):
+            return decide_rounds(self, question)
+        found, tracked = self.find(question)
         if isinstance(found, Unanswered):
             return Decision(question, Outcome.UNKNOWN, reason=found.reason)
         if isinstance(found, AcceleratedRun):
-            return self._report_violation(question, found)
-        return self._report_proof(question, tracked)
+            return self.report_violation(question, found)
+        return self.report_proof(question, [self.obligation(question, tracked)])
 
-    def _report_violation(self, question: Question, run: AcceleratedRun) -> Decision:
+    def obligation(
+        self, question: Question, tracked: frozenset[Counted], resets: int = 0
+    ) -> Obligation:
+        """Returns that nothing violates ``question`` with exactly so many resets."""
+        shape = Shape(cuts=len(question.before), resets=resets)
+        return Obligation(lambda runs: self.violation(runs, question), shape, tracked)
+
+    def report_violation(self, question: Question, run: AcceleratedRun) -> Decision:
+        """Returns the decision, with ``run`` or one of smaller sizes, if it is an execution."""
         small = [(name, SMALL) for name in self.automaton.parameters]
-        smaller, _ = self._find(question, small)
+        smaller, _ = self.find(question, small, resets_in(self.automaton, run))
         if isinstance(smaller, AcceleratedRun):
             run = smaller
         try:
@@ -183,35 +220,37 @@ class ParametricChecker:
             return Decision(question, Outcome.UNKNOWN, reason=reason)
         return Decision(question, Outcome.VIOLATED, run=run)
 
-    def _report_proof(self, question: Question, tracked: frozenset[Counted]) -> Decision:
+    def report_proof(self, question: Question, obligations: Sequence[Obligation]) -> Decision:
+        """Returns the decision, if a second check confirms all ``obligations``."""
         vacuous = self._vacuous(question)
         if vacuous is not None:
             return vacuous
-        second, how = self._again(question, tracked)
-        if isinstance(second, Unanswered):
-            reason = f"the proof could not be checked a second time: {second.reason}"
-            return Decision(question, Outcome.UNKNOWN, reason=reason)
-        if second is not None:
-            reason = "two encodings of the same query disagree"
-            return Decision(question, Outcome.UNKNOWN, reason=reason)
-        return Decision(question, Outcome.PROVED, certificate=how)
+        ways = dict[str, None]()
+        for obligation in obligations:
+            second, how = self._again(obligation)
+            ways[how] = None
+            if isinstance(second, Unanswered):
+                reason = f"the proof could not be checked a second time: {second.reason}"
+                return Decision(question, Outcome.UNKNOWN, reason=reason)
+            if second is not None:
+                reason = "two encodings of the same query disagree"
+                return Decision(question, Outcome.UNKNOWN, reason=reason)
+        return Decision(question, Outcome.PROVED, certificate=" and ".join(ways))
 
-    def _again(self, question: Question, tracked: frozenset[Counted]) -> tuple[Answer, str]:
-        """Returns the answer to a second form of the question, and which form it is: the direct
-        one, or where that takes long the first one, built anew and searched in another order.
+    def _again(self, obligation: Obligation) -> tuple[Answer, str]:
+        """Returns the answer to a second form of the query, and which form it is: the direct one,
+        or where that takes long the first one, built anew and searched in another order.
         """
-        guards, cuts = self.refining.guards, len(question.before)
+        guards, shape, tracked = self.refining.guards, obligation.shape, obligation.tracked
         rules = frozenset(
             rule for rule, guard in guards.items() if tracked & {*units(self.automaton, guard)}
         )
-        runs, solver = self.plain.formula(self.asking, rules, cuts)
-        wanted = self._violation(runs, question)
-        second = self.asking.ask(solver, *wanted, limit=PLAIN)
+        runs, solver = self.plain.formula(self.asking, rules, shape)
+        second = self.asking.ask(solver, *obligation.wanted(runs), limit=PLAIN)
         if not isinstance(second, Unanswered):
             return second, "solved again in a plain encoding"
-        runs = accelerate(self.automaton, guards, tracked, cuts)
-        wanted = self._violation(runs, question)
-        solver = self.asking.solver([*runs.assertions, *wanted], seed=7)
+        runs = accelerate(self.automaton, guards, tracked, shape)
+        solver = self.asking.solver([*runs.assertions, *obligation.wanted(runs)], seed=7)
         return self.asking.ask(solver), "solved again from scratch"
 
     def _vacuous(self, question: Question) -> Decision | None:
@@ -224,7 +263,7 @@ class ParametricChecker:
         if question.premise is None and question.begins == AllOf():
             return None
         premise = Question("", question.premise or AllOf(), False, begins=question.begins)
-        found, _ = self._find(premise)
+        found, _ = self.find(premise)
         if isinstance(found, Unanswered):
             reason = f"whether its premise ever holds is unknown: {found.reason}"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
@@ -232,6 +271,12 @@ class ParametricChecker:
             reason = "its premise never holds"
             return Decision(question, Outcome.VACUOUS, reason=reason)
         return None
+
+
+def resets_in(automaton: Automaton, run: AcceleratedRun) -> int:
+    """Returns how many steps of ``run`` reset variables."""
+    bursts = (burst for segment in run.segments for burst in segment)
+    return sum(burst.times for burst in bursts if automaton.rules[burst.rule].resets)
 
 
 def _earlier(runs: Runs, question: Question) -> list[z3.BoolRef]:

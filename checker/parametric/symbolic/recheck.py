@@ -33,7 +33,7 @@ from checker.parametric.automaton.automaton import (
 )
 from checker.parametric.symbolic.guards import Choice
 from checker.parametric.symbolic.queries import SolverQueries
-from checker.parametric.symbolic.runs import Runs, advance, begin, reachable_rules
+from checker.parametric.symbolic.runs import ALL, Runs, Shape, advance, begin, reachable_rules
 from checker.parametric.symbolic.terms import all_of, any_of, not_negative, total, zero
 
 
@@ -41,23 +41,23 @@ class Plain(Struct):
     """Formulas and solvers for the executions of ``automaton``, kept from query to query."""
 
     automaton: Automaton
-    made: dict[tuple[frozenset[int], int], tuple[Runs, z3.Solver]] = field(default_factory=dict)
+    made: dict[tuple[frozenset[int], Shape], tuple[Runs, z3.Solver]] = field(default_factory=dict)
 
     def formula(
-        self, asking: SolverQueries, tracked: frozenset[int], cuts: int = 0
+        self, asking: SolverQueries, tracked: frozenset[int], shape: Shape = ALL
     ) -> tuple[Runs, z3.Solver]:
-        """Returns the formula for all executions, where the rules ``tracked`` are tracked, and a
-        solver that asserts it; ``cuts``: further moments at which a segment may begin.
+        """Returns the formula for all executions of ``shape``, where the rules ``tracked`` are
+        tracked, and a solver that asserts it.
         """
-        if (tracked, cuts) not in self.made:
+        if (tracked, shape) not in self.made:
             if self.automaton.exact:
-                runs = plain_exact(self.automaton, tracked, cuts)
+                runs = PlainExact(self.automaton, tracked, shape).encode()
             else:
                 runs = plain(self.automaton, tracked)
             solver = asking.solver(runs.assertions, seed=1)
             solver.set("arith.solver", 2)  # the older simplex
-            self.made[tracked, cuts] = runs, solver
-        return self.made[tracked, cuts]
+            self.made[tracked, shape] = runs, solver
+        return self.made[tracked, shape]
 
 
 def plain(automaton: Automaton, tracked: frozenset[int]) -> Runs:
@@ -98,39 +98,63 @@ def plain(automaton: Automaton, tracked: frozenset[int]) -> Runs:
     return runs
 
 
-def plain_exact(automaton: Automaton, tracked: frozenset[int], cuts: int) -> Runs:
-    """Encodes all executions of an exact automaton, and more: the guard of a tracked rule has to be
-    true at both ends of a segment, or at the start of one that has a single step; of other guards
-    each comparison has to be true at either end, where it is sure to be, since it changes once.
+class PlainExact:
+    """All executions of an exact automaton, and more: the guard of a tracked rule has to be true at
+    both ends of a segment, or at the start of one that has a single step; of other guards each
+    comparison has to be true at either end, where it is sure to be, since it changes once.
     """
-    runs = begin(automaton)
-    runs.cuts = cuts
-    rules = reachable_rules(automaton)
-    watched = {term for rule in tracked for term in comparisons(automaton.rules[rule].guard)}
-    different = {max((term, _opposite(term)), key=repr) for term in watched}
-    falling = any(_falls(automaton.rules[rule].guard) for rule in tracked)
-    bounds = _bounds(automaton, rules)
-    by_guard: dict[tuple[Condition, bool], list[int]] = {}
-    for rule in rules:
-        by_guard.setdefault((automaton.rules[rule].guard, rule in tracked), []).append(rule)
-    for _ in range((2 if falling else 1) * len(different) + cuts + 1):
-        start = runs.moments[-1].sent
-        taken = {rule: runs.natural("taken") for rule in rules}
+
+    def __init__(self, automaton: Automaton, tracked: frozenset[int], shape: Shape) -> None:
+        self.runs = begin(automaton, shape)
+        self.shape = shape
+        reachable = reachable_rules(automaton)
+        self.rules = [rule for rule in reachable if not automaton.rules[rule].resets]
+        self.resetting = [rule for rule in reachable if automaton.rules[rule].resets]
+        watched = [term for rule in tracked for term in comparisons(automaton.rules[rule].guard)]
+        self.different = {max((term, _opposite(term)), key=repr) for term in watched}
+        self.falling = any(_falls(automaton.rules[rule].guard) for rule in tracked)
+        self.bounds = _bounds(automaton, self.rules)
+        self.by_guard: dict[tuple[Condition, bool], list[int]] = {}
+        for rule in self.rules:
+            key = automaton.rules[rule].guard, rule in tracked
+            self.by_guard.setdefault(key, []).append(rule)
+
+    def encode(self) -> Runs:
+        often = (2 if self.falling else 1) * len(self.different) + self.shape.cuts + 1
+        for number in range(self.shape.resets + 1):
+            if number:
+                self._reset()
+            if number < self.shape.resets or not self.shape.behind:
+                for _ in range(often):
+                    self._segment()
+        return self.runs
+
+    def _reset(self) -> None:
+        sent = self.runs.moments[-1].sent
+        taken = {rule: self.runs.natural("taken") for rule in self.resetting}
+        advance(self.runs, taken)
+        self.runs.assertions.append(total(list(taken.values())) == 1)
+        for rule, once in taken.items():
+            guard = self.runs.automaton.rules[rule].guard
+            self.runs.assertions.append(z3.Implies(once == 1, self.runs.condition(guard, sent)))
+
+    def _segment(self) -> None:
+        runs, start = self.runs, self.runs.moments[-1].sent
+        taken = {rule: runs.natural("taken") for rule in self.rules}
         advance(runs, taken)
         end = runs.moments[-1].sent
         single = total(list(taken.values())) <= 1
-        for (guard, first), takers in by_guard.items():
+        for (guard, first), takers in self.by_guard.items():
             if first:
                 last = runs.condition(guard, end)
-                last = any_of((last, single)) if falling else last
+                last = any_of((last, single)) if self.falling else last
                 able = all_of((runs.condition(guard, start), last))
             else:
                 able = _at_either_end(runs, to_nnf(guard), start, end)
             runs.assertions.append(any_of((_nobody(taken, takers), able)))
-        for bound, takers in bounds:
+        for bound, takers in self.bounds:
             beyond = not_negative(runs.number(bound, end))
             runs.assertions.append(any_of((_nobody(taken, takers), beyond)))
-    return runs
 
 
 def _nobody(taken: Mapping[int, z3.ArithRef], rules: Iterable[int]) -> z3.BoolRef:

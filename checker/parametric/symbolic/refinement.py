@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 import z3
+from msgspec import Struct
 
 from checker.parametric.automaton.arithmetic import holds
 from checker.parametric.automaton.automaton import (
@@ -27,6 +28,7 @@ from checker.parametric.automaton.automaton import (
     Mode,
     sent_name,
 )
+from checker.parametric.symbolic.cycles import ranks, sort_key
 from checker.parametric.symbolic.guards import (
     All,
     Any,
@@ -36,24 +38,43 @@ from checker.parametric.symbolic.guards import (
     possible,
 )
 from checker.parametric.symbolic.queries import SolverQueries, Unanswered
-from checker.parametric.symbolic.runs import Runs, ranks, reachable_rules, sort_key
+from checker.parametric.symbolic.runs import ALL, Runs, Shape, reachable_rules
 from checker.parametric.symbolic.segments import accelerate, false_units, units
 
 Wanted: TypeAlias = Callable[[Runs], list[z3.BoolRef]]
 """The condition on executions, in terms of their formula."""
 
 
+class Found(Struct, frozen=True):
+    """An execution, and how many messages of each kind have been sent at its ``first``
+    configuration: none, unless it may begin anywhere."""
+
+    run: AcceleratedRun
+    first: tuple[int, ...]
+
+
+class Obligation(Struct, frozen=True):
+    """A query without a solution, on which a proof rests: no execution of ``shape`` satisfies what
+    ``wanted`` returns; ``tracked``: the conditions that it took to see that."""
+
+    wanted: Wanted
+    shape: Shape
+    tracked: frozenset[Counted]
+
+
 @dataclass
 class Refining:
     """The executions of ``automaton``, with formulas and solvers kept from query to query.
 
-    Raises ``ValueError`` where rules make a cycle.
+    Raises ``ValueError`` where rules make a cycle, and the automaton is not exact.
     """
 
     automaton: Automaton
     guards: dict[int, Counted] = field(init=False)
     ranks: list[int] = field(init=False)
-    made: dict[tuple[frozenset[Counted], int], tuple[Runs, z3.Solver]] = field(default_factory=dict)
+    made: dict[tuple[frozenset[Counted], Shape], tuple[Runs, z3.Solver]] = field(
+        default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         automaton = self.automaton
@@ -63,48 +84,47 @@ class Refining:
         }
 
     def find(
-        self, asking: SolverQueries, wanted: Wanted, cuts: int = 0
-    ) -> tuple[AcceleratedRun | Unanswered | None, frozenset[Counted]]:
-        """Returns an execution that satisfies ``wanted``, ``None`` where there is none, or why it
-        is not known; and the conditions that were tracked eventually.  ``cuts``: at most so many
-        further moments that ``wanted`` speaks of.
+        self, asking: SolverQueries, wanted: Wanted, shape: Shape = ALL
+    ) -> tuple[Found | Unanswered | None, frozenset[Counted]]:
+        """Returns an execution of ``shape`` that satisfies ``wanted``, ``None`` where there is
+        none, or why it is not known; and the conditions that were tracked eventually.
         """
         tracked: frozenset[Counted] = frozenset()
         while True:
-            runs, solver = self.formula(asking, tracked, cuts)
+            runs, solver = self.formula(asking, tracked, shape)
             answer = asking.ask(solver, *wanted(runs))
             if not isinstance(answer, z3.ModelRef):
                 return answer, tracked
-            solution = runs.run(answer)
-            run, late = Ordering(self, solution).result()
+            solution, first = runs.run(answer), runs.first(answer)
+            run, late = Ordering(self, solution, first).result()
             if run is None and self.automaton.exact and late <= tracked:
-                run, late = Ordering(self, solution).as_solved()
+                run, late = Ordering(self, solution, first).as_solved()
             if run is not None:
-                return run, tracked
+                return Found(run, first), tracked
             if late <= tracked:
                 return Unanswered("a solution could not be put in order"), tracked
             tracked |= late
 
     def formula(
-        self, asking: SolverQueries, tracked: frozenset[Counted], cuts: int = 0
+        self, asking: SolverQueries, tracked: frozenset[Counted], shape: Shape = ALL
     ) -> tuple[Runs, z3.Solver]:
         """Returns the formula with ``tracked`` conditions, and a solver that asserts it."""
-        if (tracked, cuts) not in self.made:
-            runs = accelerate(self.automaton, self.guards, tracked, cuts)
-            self.made[tracked, cuts] = runs, asking.solver(runs.assertions)
-        return self.made[tracked, cuts]
+        if (tracked, shape) not in self.made:
+            runs = accelerate(self.automaton, self.guards, tracked, shape)
+            self.made[tracked, shape] = runs, asking.solver(runs.assertions)
+        return self.made[tracked, shape]
 
 
 class Ordering:
     """Orders the rules of a solution: rules that send messages first."""
 
-    def __init__(self, refining: Refining, run: AcceleratedRun) -> None:
+    def __init__(self, refining: Refining, run: AcceleratedRun, first: tuple[int, ...]) -> None:
         self.refining = refining
         self.run = run
         self.values = dict(run.values)
         self.where = list(run.begin)
-        kinds = range(len(refining.automaton.kinds))
-        self.sent = {name(kind): 0 for kind in kinds for name in (sent_name, correct_senders_name)}
+        names = (sent_name, correct_senders_name)
+        self.sent = {name(kind): sent for kind, sent in enumerate(first) for name in names}
         self.true: set[Counted] = set()
 
     def result(self) -> tuple[AcceleratedRun | None, frozenset[Counted]]:
@@ -113,7 +133,9 @@ class Ordering:
         """
         segments: list[tuple[Burst, ...]] = []
         for segment in self.run.segments:
-            left = {burst.rule: burst.times for burst in segment}
+            left: dict[int, int] = {}
+            for burst in segment:
+                left[burst.rule] = left.get(burst.rule, 0) + burst.times
             while left:
                 bursts = self._bursts(left)
                 if not bursts:
@@ -194,6 +216,8 @@ class Ordering:
         self.where[rule.source] -= times
         self.where[rule.target] += times
         group = automaton.groups[automaton.locations[rule.source].group]
+        for kind in rule.resets:
+            self.sent[sent_name(kind)] = 0
         for kind in rule.sends:
             self.sent[sent_name(kind)] += times
             if group.mode is Mode.CORRECT:

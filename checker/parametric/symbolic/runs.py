@@ -17,7 +17,8 @@ automata, ATVA 2020 (one formula for all orders in which guards become true).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import assert_never
 
 import z3
@@ -31,7 +32,6 @@ from checker.parametric.automaton.automaton import (
     AnyOf,
     AtLeast,
     Automaton,
-    Burst,
     Condition,
     Counts,
     Linear,
@@ -44,6 +44,7 @@ from checker.parametric.automaton.automaton import (
     StateFormula,
     sent_name,
 )
+from checker.parametric.symbolic.cycles import arranged, on_cycles, ranks, supplied
 from checker.parametric.symbolic.guards import (
     All,
     Any,
@@ -64,9 +65,30 @@ class CounterConfiguration(Struct, frozen=True):
     sent: Mapping[str, z3.ArithRef]
 
 
+class Shape(Struct, frozen=True):
+    """Which executions a formula is about.
+
+    ``cuts``: so many moments that a question speaks of, at which a segment may begin; ``resets``:
+    exactly so many steps reset variables; ``anywhere``: they begin in any configuration with as
+    many processes as some initial one has; ``behind``: they end directly behind the last step that
+    resets variables.
+    """
+
+    cuts: int = 0
+    resets: int = 0
+    anywhere: bool = False
+    behind: bool = False
+
+
+ALL = Shape()
+"""All executions without resets."""
+
+
 class Runs(Struct):
     """The formula: its ``assertions``, the ``numbers`` of parameters, ``moments`` from the first to
-    the last, and in ``taken`` how often rules are taken in each segment.
+    the last, and in ``taken`` how often rules are taken in each segment.  ``origin``: the initial
+    configuration: the first moment, unless the execution begins anywhere.  ``ranks``: numbers of
+    locations by which rules of a segment are sorted; ``cyclic``: the locations on cycles.
     """
 
     automaton: Automaton
@@ -75,7 +97,9 @@ class Runs(Struct):
     moments: list[CounterConfiguration] = field(default_factory=list)
     taken: list[dict[int, z3.ArithRef]] = field(default_factory=list)
     fresh: int = 0
-    cuts: int = 0
+    origin: CounterConfiguration = CounterConfiguration((), MappingProxyType({}))
+    ranks: list[int] = field(default_factory=list)
+    cyclic: list[int] = field(default_factory=list)
 
     def cut(self, number: int, moment: int) -> z3.BoolRef:
         """Returns whether the ``number``-th cut is at a moment, by its number."""
@@ -205,28 +229,69 @@ class Runs(Struct):
             parts.append(z3.Or(nobody, self.counted_formula(formula, moment.sent)))
         return z3.And(*parts)
 
+    def first(self, model: z3.ModelRef) -> tuple[int, ...]:
+        """Returns how many messages of each kind have been sent at first."""
+        sent = self.moments[0].sent
+        kinds = range(len(self.automaton.kinds))
+        return tuple(_value(model, sent[sent_name(kind)]) for kind in kinds)
+
     def run(self, model: z3.ModelRef) -> AcceleratedRun:
         """Returns the execution that a model represents."""
         values = tuple((name, _value(model, term)) for name, term in self.numbers.items())
         begin = tuple(_value(model, term) for term in self.moments[0].where)
-        order = self.order()
+        where = list(begin)
         segments = []
         for taken in self.taken:
-            bursts = [Burst(rule, _value(model, term)) for rule, term in taken.items()]
-            bursts = [burst for burst in bursts if burst.times]
-            bursts.sort(key=lambda burst: sort_key(self.automaton, order, burst.rule))
-            if bursts:
-                segments.append(tuple(bursts))
+            times = {rule: _value(model, term) for rule, term in taken.items()}
+            times = {rule: often for rule, often in times.items() if often}
+            if times:
+                segments.append(tuple(arranged(self.automaton, self.ranks, where, times)))
         return AcceleratedRun(values, begin, tuple(segments))
 
-    def order(self) -> list[int]:
-        """Returns a number for each location, so that rules lead to larger ones."""
-        return ranks(self.automaton)
 
-
-def begin(automaton: Automaton) -> Runs:
+def begin(automaton: Automaton, shape: Shape = ALL) -> Runs:
     """Encodes the parameters and the first configuration."""
-    runs = Runs(automaton)
+    rank = ranks(automaton)
+    runs = Runs(automaton, ranks=rank, cyclic=sorted(on_cycles(automaton, rank)))
+    _sizes(runs)
+    start = _initial(runs)
+    runs.origin = start
+    if shape.anywhere:
+        inside = reachable_locations(automaton)
+        zero = z3.IntVal(0)
+        where = [runs.natural("where") if at in inside else zero for at in range(len(rank))]
+        _require_sizes(runs, where)
+        sent = {name: runs.natural("first") for name in _counters(automaton)}
+        start = CounterConfiguration(tuple(where), sent)
+    runs.moments.append(start)
+    return runs
+
+
+def _initial(runs: Runs) -> CounterConfiguration:
+    """Encodes an initial configuration."""
+    automaton = runs.automaton
+    where = [
+        runs.natural("begin") if location.initial else z3.IntVal(0)
+        for location in automaton.locations
+    ]
+    _require_sizes(runs, where)
+    first = {location.name: where[at] for at, location in enumerate(automaton.locations)}
+    runs.assertions += [runs.condition(each, first) for each in automaton.begins]
+    nothing = {name: z3.IntVal(0) for name in _counters(automaton)}
+    return CounterConfiguration(tuple(where), nothing)
+
+
+def _require_sizes(runs: Runs, where: list[z3.ArithRef]) -> None:
+    """Encodes that each group has as many processes as it should."""
+    automaton = runs.automaton
+    for index, group in enumerate(automaton.groups):
+        there = [where[at] for at, each in enumerate(automaton.locations) if each.group == index]
+        runs.assertions.append(total(there) == runs.number(group.size))
+
+
+def _sizes(runs: Runs) -> None:
+    """Encodes the parameters."""
+    automaton = runs.automaton
     quotients = {quotient.name for quotient in automaton.quotients}
     for name in (*automaton.parameters, *automaton.hidden, *sorted(quotients)):
         if name not in runs.numbers:
@@ -237,21 +302,6 @@ def begin(automaton: Automaton) -> Runs:
         rest = runs.number(quotient.numerator) - quotient.divisor * runs.numbers[quotient.name]
         runs.assertions += [rest >= 0, rest < quotient.divisor]
     runs.assertions += [runs.condition(each) for each in automaton.constraints]
-    where: list[z3.ArithRef] = []
-    for location in automaton.locations:
-        where.append(runs.natural("begin") if location.initial else z3.IntVal(0))
-    for index, group in enumerate(automaton.groups):
-        members = [
-            where[at]
-            for at, location in enumerate(automaton.locations)
-            if location.group == index and location.initial
-        ]
-        runs.assertions.append(total(members) == runs.number(group.size))
-    first = {location.name: where[at] for at, location in enumerate(automaton.locations)}
-    runs.assertions += [runs.condition(each, first) for each in automaton.begins]
-    nothing = {name: z3.IntVal(0) for name in _counters(automaton)}
-    runs.moments.append(CounterConfiguration(tuple(where), nothing))
-    return runs
 
 
 def resting(automaton: Automaton) -> dict[Counted, list[int]]:
@@ -271,7 +321,8 @@ def resting(automaton: Automaton) -> dict[Counted, list[int]]:
 
 
 def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
-    """Adds a segment in which rules are taken ``taken`` times, and the configuration after it."""
+    """Adds a segment in which rules are taken ``taken`` times, and the configuration after it.  A
+    rule that resets variables has to be the only one of its segment."""
     automaton, moment = runs.automaton, runs.moments[-1]
     coming: dict[int, list[z3.ArithRef]] = {}
     going: dict[int, list[z3.ArithRef]] = {}
@@ -299,47 +350,37 @@ def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
         if rule.source == rule.target:
             there = [moment.where[rule.source], *coming.get(rule.source, [])]
             runs.assertions.append(z3.Or(taken[index] == 0, total(there) > 0))
+    back: dict[str, list[z3.BoolRef]] = {}
+    for index, often in taken.items():
+        for kind in automaton.rules[index].resets:
+            back.setdefault(sent_name(kind), []).append(often > 0)
+    if not back:
+        distances = {at: runs.variable("distance") for at in runs.cyclic}
+        runs.assertions += supplied(automaton, runs.ranks, moment.where, taken, distances)
     sent = dict(moment.sent)
-    for name, parts in more.items():
+    for name in sorted(more.keys() | back.keys()):
+        before = sent[name]
+        if name in back:
+            before = z3.If(any_of(back[name]), z3.IntVal(0), before)
         sent[name] = runs.variable("sent")
-        runs.assertions.append(sent[name] == total([moment.sent[name], *parts]))
+        runs.assertions.append(sent[name] == total([before, *more.get(name, [])]))
     runs.taken.append(taken)
     runs.moments.append(CounterConfiguration(tuple(where), sent))
 
 
+def reachable_locations(automaton: Automaton) -> set[int]:
+    """Returns the locations that can be reached from initial ones, ignoring guards."""
+    initial = [at for at, location in enumerate(automaton.locations) if location.initial]
+    after: dict[int, list[int]] = {}
+    for rule in automaton.rules:
+        after.setdefault(rule.source, []).append(rule.target)
+    return set(reached(initial, lambda at: after.get(at, ())))
+
+
 def reachable_rules(automaton: Automaton) -> list[int]:
     """Returns the rules that can be reached from initial locations, ignoring guards."""
-    initial = [at for at, location in enumerate(automaton.locations) if location.initial]
-    found = set(
-        reached(initial, lambda at: (rule.target for rule in automaton.rules if rule.source == at))
-    )
+    found = reachable_locations(automaton)
     return [index for index, rule in enumerate(automaton.rules) if rule.source in found]
-
-
-def ranks(automaton: Automaton) -> list[int]:
-    """Returns the number of rules on the longest path to each location.
-
-    Raises ``ValueError`` where rules make a cycle: then the method would not be complete.
-    """
-    rank = [0] * len(automaton.locations)
-    for _ in range(len(rank) + 1):
-        changed = False
-        for rule in automaton.rules:
-            if rule.source == rule.target and automaton.exact:
-                continue
-            if rank[rule.target] <= rank[rule.source]:
-                rank[rule.target] = rank[rule.source] + 1
-                changed = True
-        if not changed:
-            return rank
-    raise ValueError(f"rules of {automaton.name} make a cycle")
-
-
-def sort_key(automaton: Automaton, order: Sequence[int], index: int) -> tuple[object, ...]:
-    """Returns by what rules are sorted that are taken in one segment: those that do not leave a
-    location precede those that do."""
-    rule = automaton.rules[index]
-    return order[rule.source], rule.source, rule.source != rule.target, index
 
 
 def _counters(automaton: Automaton) -> list[str]:

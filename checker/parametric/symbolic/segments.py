@@ -21,7 +21,7 @@ from msgspec import Struct
 from checker.parametric.automaton.arithmetic import plus
 from checker.parametric.automaton.automaton import AtLeast, Automaton, Linear, Rule, sent_name
 from checker.parametric.symbolic.guards import All, Any, Counted, leaves
-from checker.parametric.symbolic.runs import Runs, advance, begin
+from checker.parametric.symbolic.runs import ALL, Runs, Shape, advance, begin
 from checker.parametric.symbolic.terms import all_of, any_of, total, zero
 
 Guards = Mapping[int, Counted]
@@ -39,6 +39,12 @@ class Limit(Struct, frozen=True):
     beyond: AtLeast
     rules: tuple[int, ...]
     exact: bool
+
+
+def split(automaton: Automaton, guards: Guards) -> tuple[Guards, Guards]:
+    """Returns the rules that reset variables, and all others."""
+    resetting = {rule: guard for rule, guard in guards.items() if automaton.rules[rule].resets}
+    return resetting, {rule: guard for rule, guard in guards.items() if rule not in resetting}
 
 
 def units(automaton: Automaton, guard: Counted) -> tuple[Counted, ...]:
@@ -94,51 +100,68 @@ def _requires(guard: Counted, unit: Counted) -> bool:
 
 
 def accelerate(
-    automaton: Automaton, guards: Guards, tracked: frozenset[Counted], cuts: int = 0
+    automaton: Automaton, guards: Guards, tracked: frozenset[Counted], shape: Shape = ALL
 ) -> Runs:
-    """Encodes all executions, and more where not all conditions of rules are ``tracked``.
-
-    ``cuts``: further moments at which a segment may begin (:meth:`Runs.cut`).  Unneeded segments
-    are last and empty.
+    """Encodes all executions of ``shape``, and more where not all conditions of rules are
+    ``tracked``.  Unneeded segments are empty, and the last ones, or the last before a reset.
     """
-    return _Segments(automaton, guards, tracked, cuts).encode()
+    return _Segments(automaton, guards, tracked, shape).encode()
 
 
 class _Segments:
     """The formula that is made of ``tracked`` conditions."""
 
     def __init__(
-        self, automaton: Automaton, guards: Guards, tracked: frozenset[Counted], cuts: int
+        self, automaton: Automaton, guards: Guards, tracked: frozenset[Counted], shape: Shape
     ) -> None:
-        self.runs = begin(automaton)
-        self.runs.cuts = cuts
-        self.guards = guards
-        self.limits = limits(automaton, guards) if automaton.exact else {}
+        self.runs = begin(automaton, shape)
+        self.shape = shape
+        self.resetting, self.guards = split(automaton, guards)
+        self.limits = limits(automaton, self.guards) if automaton.exact else {}
         self.tracked = sorted(tracked, key=repr)
         self.falling = [unit for unit in self.tracked if automaton.exact and falls(unit)]
         self.by_guard: dict[Counted, list[int]] = {}
-        for rule, guard in guards.items():
+        for rule, guard in self.guards.items():
             self.by_guard.setdefault(guard, []).append(rule)
 
     def encode(self) -> Runs:
+        for _ in range(self.shape.resets):
+            self._between_resets()
+            self._reset()
+        if not self.shape.behind:
+            self._between_resets()
+        return self.runs
+
+    def _reset(self) -> None:
+        """Adds a segment of one step, which resets variables."""
+        start = self.runs.moments[-1].sent
+        taken = {rule: self.runs.natural("reset") for rule in self.resetting}
+        self._assert(total(list(taken.values())) == 1)
+        for rule, guard in self.resetting.items():
+            able = self.runs.counted_formula(guard, start)
+            self._assert(z3.Or(zero(taken[rule]), able))
+        advance(self.runs, taken)
+
+    def _between_resets(self) -> None:
+        """Adds segments in which no rule resets variables."""
         before: dict[Counted, z3.BoolRef] = {}
         was_single: z3.BoolRef | None = None
-        more = len(self.falling) + self.runs.cuts
-        for segment in range(len(self.tracked) + more + 1):
+        begins = len(self.runs.taken)
+        more = len(self.falling) + self.shape.cuts
+        for segment in range(begins, begins + len(self.tracked) + more + 1):
             single = z3.Bool(f"single!{segment}") if self.falling else None
             now = self._opened(segment, before)
             taken = {rule: self.runs.natural(f"taken!{segment}!{rule}") for rule in self.guards}
-            if segment:
+            if segment > begins:
                 news = [z3.And(new, z3.Not(before[unit])) for unit, new in now.items()
                         if unit not in self.falling]  # fmt: skip
                 news += [each for each in (single, was_single) if each is not None]
-                news += [self.runs.cut(at, segment) for at in range(self.runs.cuts)]
+                news += [self.runs.cut(at, segment) for at in range(self.shape.cuts)]
                 self._assert(any_of([_nobody(taken.values()), *news]))
             advance(self.runs, taken)
             self._fall(now, single, taken)
             self._require_guards(now, taken)
             before, was_single = now, single
-        return self.runs
 
     def _assert(self, formula: z3.BoolRef) -> None:
         self.runs.assertions.append(formula)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.diagnostics.english import listing
 from checker.model.ir import SourceLocation
 from checker.parametric.automaton.arithmetic import (
     comparisons,
@@ -51,7 +50,7 @@ def convert(written: Written) -> tuple[Automaton, Mapping[str, Linear]]:
     empty = {name for condition in begins for name in _empty(condition, written.locations)}
     different = dict.fromkeys(rule.guard for rule in written.rules)
     guards = {guard: _guard(guard, written, variables) for guard in different}
-    rules = [_rule(rule, guards[rule.guard], written, found) for rule in written.rules]
+    rules = [_rule(rule, guards[rule.guard], written, variables, found) for rule in written.rules]
     if found:
         raise SpecError(tuple(found))
     at_first = {**first, **{name: Linear() for name in empty}}
@@ -145,7 +144,13 @@ def _guard(guard: Condition, written: Written, variables: Mapping[str, Linear]) 
     return simplified(rewritten(guard, variables), frozenset(written.parameters))
 
 
-def _rule(rule: WrittenRule, guard: Condition, written: Written, found: list[Diagnostic]) -> Rule:
+def _rule(
+    rule: WrittenRule,
+    guard: Condition,
+    written: Written,
+    variables: Mapping[str, Linear],
+    found: list[Diagnostic],
+) -> Rule:
     if names(rule.guard) & {*written.locations}:
         message = f"the guard of rule {rule.number} compares numbers of processes in locations"
         found.append(Diagnostic("E121", message, rule.guard_span,
@@ -156,29 +161,30 @@ def _rule(rule: WrittenRule, guard: Condition, written: Written, found: list[Dia
             hint = "compare sums of shared variables with terms over parameters"
             found.append(Diagnostic("E121", message, rule.guard_span, hint=hint))
             break
-    sends: list[int] = []
-    resets = [name for name, value in rule.updates.items() if not value.terms]
-    if resets:
-        message = f"rule {rule.number} resets {listing(f'`{name}`' for name in resets)}"
-        hint = "a shared variable can only grow: model one round, without resets"
-        found.append(Diagnostic("E120", message, rule.span, hint=hint))
-    for name, value in rule.updates.items():
-        more = plus(value, Linear(((name, -1),)))
-        if name in resets:
-            continue
+    sends, resets = list[int](), list[int]()
+    for name, new in rule.updates.items():
+        kind = written.shared.index(name)
+        first = plus(variables[name], Linear(((sent_name(kind), -1),)))
+        back = not names(AtLeast(new)) & {*written.shared}
+        more = plus(new, times(first if back else Linear(((name, 1),)), -1))
         if more.terms or more.constant < 0:
-            found.append(_unsendable(rule, name))
-        else:
-            sends += [written.shared.index(name)] * more.constant
+            found.append(_unsendable(rule, name, back))
+            continue
+        sends += [kind] * more.constant
+        resets += [kind] * back
     place = SourceLocation(rule.span.file, rule.span.line, rule.span.column)
     locations = written.locations
     return Rule(
         locations.index(rule.source), locations.index(rule.target), guard, tuple(sorted(sends)),
-        f"rule {rule.number}", place, is_fair=False,
+        f"rule {rule.number}", place, is_fair=False, resets=tuple(sorted(resets)),
     )  # fmt: skip
 
 
-def _unsendable(rule: WrittenRule, name: str) -> Diagnostic:
+def _unsendable(rule: WrittenRule, name: str, back: bool) -> Diagnostic:
+    """Returns the diagnostic; ``back``: the new value depends on parameters only."""
     message = f"rule {rule.number} does not add a number to `{name}`"
     hint = f"write `{name}' == {name} + 1`, or leave it unchanged"
+    if back:
+        message = f"rule {rule.number} does not reset `{name}` to its initial value"
+        hint = f"write the value that `inits` gives to `{name}`"
     return Diagnostic("E120", message, rule.span, hint=hint)

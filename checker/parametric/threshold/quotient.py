@@ -34,9 +34,9 @@ from checker.parametric.threshold.simplify import implies
 from checker.records import replace
 
 Sends = tuple[int, ...]
-Moves = dict[tuple[Sends, int], list[int]]
-"""By what is sent, and the class that is reached: the guards of rules by number, none of which
-implies another."""
+Moves = dict[tuple[Sends, Sends, int], list[int]]
+"""By what is sent, what is reset, and the class that is reached: the guards of rules by number,
+none of which implies another."""
 
 
 class Quotient(Struct, frozen=True):
@@ -93,6 +93,7 @@ class Quotient(Struct, frozen=True):
             if each.source == source
             and self.classes[each.target] == rule.target
             and _counted(each.sends, self.kinds) == rule.sends
+            and _counted(each.resets, self.kinds) == rule.resets
             and implies(rule.guard, each.guard, naturals)
         )
 
@@ -200,10 +201,11 @@ def _moves(rules: Rules, classes: list[int], kinds: frozenset[int]) -> list[Move
     """Returns the rules of each location, up to classes."""
     found: list[Moves] = [{} for _ in classes]
     for rule, guard in rules.numbered:
-        sends, target = _counted(rule.sends, kinds), classes[rule.target]
-        if not sends and target == classes[rule.source]:
+        sends, resets = _counted(rule.sends, kinds), _counted(rule.resets, kinds)
+        target = classes[rule.target]
+        if not sends and not resets and target == classes[rule.source]:
             continue
-        guards = found[rule.source].setdefault((sends, target), [])
+        guards = found[rule.source].setdefault((sends, resets, target), [])
         if any(rules.implies(guard, other) for other in guards):
             continue
         guards[:] = [other for other in guards if not rules.implies(other, guard)]
@@ -256,9 +258,9 @@ def _made(
         automaton.locations[at].name: Linear() for others in members.values() for at in others[1:]
     }
     merged = tuple(
-        Rule(source, target, rules.guards[guard], sends, "", is_fair=False)
+        Rule(source, target, rules.guards[guard], sends, "", is_fair=False, resets=resets)
         for source, each in enumerate(moves)
-        for (sends, target), guards in each.items()
+        for (sends, resets, target), guards in each.items()
         for guard in guards
     )
     made = replace(

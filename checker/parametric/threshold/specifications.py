@@ -2,10 +2,12 @@
 
 The negation of a specification is a disjunction of sequences of configurations: the first one of
 the execution, later ones, in order, and the last one, in which it stays forever.  For an execution
-may stay anywhere, as fairness is what a specification assumes, and it does stay somewhere: rules
-make no cycle, and what processes send without moving changes each comparison once.  So ``<>[] F``
-and ``[]<> F`` are about the last configuration.  ``[] F`` is, where F can't become true again; that
-nobody is ever in a location is a matter of its rules.  Other formulas are refused.
+may stay anywhere, as fairness is what a specification assumes.  Without cycles and resets it does
+stay somewhere: what processes send without moving changes each comparison once.  So ``<>[] F`` and
+``[]<> F`` are about the last configuration.  Nor does it matter that an execution may go around a
+cycle forever, if at most one part is ``[]<> F``: then some configuration on the cycle satisfies all
+parts, and it may stay there instead.  ``[] F`` is about the last configuration where F can't become
+true again; that nobody is ever in a location is a matter of its rules.  Other formulas are refused.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from checker.parametric.automaton.automaton import (
     Question,
     Somebody,
     StateFormula,
+    sent_name,
 )
 from checker.parametric.threshold.expressions import is_condition
 from checker.parametric.threshold.written import (
@@ -55,19 +58,26 @@ MOST = 64
 
 class Sequence(Struct, frozen=True):
     """``first`` holds now, there are later configurations for each of ``later``, and ``last`` holds
-    in the last one; nobody is in the locations ``never`` at any time."""
+    in the last one; nobody is in the locations ``never`` at any time.  ``again``: how many parts of
+    ``last`` have to hold infinitely often only."""
 
     first: StateFormula = TRUE
     later: tuple[Sequence, ...] = ()
     last: StateFormula = TRUE
     never: frozenset[int] = frozenset()
+    again: int = 0
 
 
 class Asked(Struct, frozen=True):
-    """A question about the executions in which nobody is ever in the locations ``never``."""
+    """A question about the executions in which nobody is ever in the locations ``never``.
+
+    ``any_tail``: also of executions that go around a cycle forever; otherwise only of those that
+    stay in one configuration.
+    """
 
     question: Question
     never: frozenset[int]
+    any_tail: bool
 
 
 class _TooMany(Exception):
@@ -88,7 +98,7 @@ def questions_of(
     states = _States(index, variables, automaton)
     try:
         found = _sequences(specification.formula, True, states, Place.TOP)
-        chains = [(one.never, *chain) for one in found for chain in _chains(one)]
+        chains = [(one.never, one.again < 2, *chain) for one in found for chain in _chains(one)]
     except _TooMany:
         message = f"`{specification.name}` has more than {MOST} orders of configurations"
         raise _refused(specification, message, "split it into several specifications") from None
@@ -97,15 +107,17 @@ def questions_of(
         hint = "in its negation, `[] F` needs an F that can't become true again, or `F == 0`"
         raise _refused(specification, message, hint) from None
     merged: dict[
-        tuple[frozenset[int], StateFormula, tuple[StateFormula, ...]], list[StateFormula]
+        tuple[frozenset[int], bool, StateFormula, tuple[StateFormula, ...]], list[StateFormula]
     ] = {}
-    for never, begins, before, last in chains:
-        merged.setdefault((never, begins, before), []).append(last)
+    for never, any_tail, begins, before, last in chains:
+        merged.setdefault((never, any_tail, begins, before), []).append(last)
     return tuple(
         Asked(
-            Question(specification.name, either(last), False, begins=begins, before=before), never
+            Question(specification.name, either(last), False, begins=begins, before=before),
+            never,
+            any_tail,
         )
-        for (never, begins, before), last in merged.items()
+        for (never, any_tail, begins, before), last in merged.items()
     )
 
 
@@ -198,8 +210,10 @@ class _States(Struct):
                 return all(self.was_true(part) for part in parts)
             case Counts(condition):
                 found = [term for part in comparisons(condition) for term in part.terms]
+                reset = {sent_name(at) for rule in self.automaton.rules for at in rule.resets}
                 return not any(
-                    name in self.index or (name.startswith("#") and by > 0) for name, by in found
+                    name in self.index or name in reset or (name.startswith("#") and by > 0)
+                    for name, by in found
                 )
             case _:
                 return False
@@ -271,17 +285,18 @@ def _sequences(formula: Formula, negated: bool, states: _States, place: Place) -
 def _eventually(one: Sequence) -> Sequence:
     if one.first == TRUE and not one.later:
         return one
-    return Sequence(TRUE, (Sequence(one.first, one.later),), one.last, one.never)
+    return Sequence(TRUE, (Sequence(one.first, one.later),), one.last, one.never, one.again)
 
 
 def _always(part: Formula, negated: bool, states: _States, place: Place) -> Sequence:
     """Returns the sequence for ``[] part`` (or for ``<> part``, negated)."""
     while isinstance(part, Negation):
         part, negated = part.part, not negated
+    again = 0
     if isinstance(part, Finally | Globally):
         if isinstance(part, Globally) != negated:
             return _always(part.part, negated, states, place)
-        part, place = part.part, Place.EVENTUALLY
+        part, place, again = part.part, Place.EVENTUALLY, 1
     if not is_condition(part):
         raise _Endless
     formula = states.of(part, negated)
@@ -295,7 +310,7 @@ def _always(part: Formula, negated: bool, states: _States, place: Place) -> Sequ
             never |= each.part.locations
         else:
             raise _Endless
-    return Sequence(TRUE, (), both(last), never)
+    return Sequence(TRUE, (), both(last), never, again)
 
 
 def _require_settled(formula: StateFormula) -> None:
@@ -327,6 +342,7 @@ def _together(parts: tuple[Sequence, ...]) -> Sequence:
         tuple(later for part in parts for later in part.later),
         both([part.last for part in parts]),
         frozenset().union(*(part.never for part in parts)),
+        sum(part.again for part in parts),
     )
 
 

@@ -118,7 +118,7 @@ class Observation(Struct, frozen=True):
         if more is not None:
             at = ir.Apply(keys, ir.Op.ADD, (at, more))
         table = ir.Const(MapT(keys, now.type), flat)
-        return (ir.Assign(ir.Target(now.type, name, True), ir.Index(now.type, table, at)),)
+        return (build.assign(now, ir.Index(now.type, table, at)),)
 
 
 def results_of(columns: dict[Event, int], calls: tuple[Call, ...], op: str) -> list[object]:

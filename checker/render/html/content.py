@@ -38,8 +38,6 @@ FRAGMENTS = {"a": "step", "b": "other"}
 FIRST = 6
 """The largest number of counterfactuals that are shown unfolded."""
 
-"""Kinds of events that the textual description leaves out: the page shows them in the source."""
-
 NAMED = 40
 """The largest number of steps that an entry of the fairness justification names one by one."""
 

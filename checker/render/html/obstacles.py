@@ -21,11 +21,12 @@ def blocked(report: Conformance) -> dict[str, Any]:
     return {
         "said": as_sentence(report.sentence),
         "behind": 0 if report.trace is None else report.omitted + len(report.trace.steps) - 1,
-        "lines": [_line(obstacle, sources) for obstacle in report.obstacles],
+        "lines": [line_of(obstacle, sources) for obstacle in report.obstacles],
     }
 
 
-def _line(obstacle: Obstacle, sources: Sequence[Source]) -> dict[str, Any]:
+def line_of(obstacle: Obstacle, sources: Sequence[Source]) -> dict[str, Any]:
+    """Returns the variables of a line of a log, and of why no step explains it."""
     line = obstacle.line
     return {
         "text": line.text,

@@ -13,6 +13,7 @@ from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.spacetime import spacetime
 from checker.render.terminal.windows import windows_view
 from checker.results.conformance import Conformance, Obstacle
+from checker.results.step_proposals import StepProposal
 from checker.results.trace import Trace
 from checker.results.verdict import Word
 from checker.words.steps import headline
@@ -45,6 +46,8 @@ def conformance_view(report: Conformance, *, runs: bool = True) -> RenderableTyp
         parts.append(_run(report, report.trace))
     if report.obstacles:
         parts.append(Group(*_obstacles(report.obstacles)))
+    if report.proposals:
+        parts.append(Group(*_proposals(report.proposals)))
     parts.append(pairs([(Text(name), Text(said)) for name, said in _rows(report)], 2, 12))
     return stack(parts)
 
@@ -131,6 +134,27 @@ def _obstacles(obstacles: tuple[Obstacle, ...]) -> Iterator[RenderableType]:
         yield said.append(f"  {line.file}:{line.number}", style="dim not bold")
         for reason in obstacle.reasons:
             yield Text(f"      {reason}")
+
+
+def _proposals(proposals: tuple[StepProposal, ...]) -> Iterator[RenderableType]:
+    said = "Perhaps lines are one step. Each of these, in a mapping, would explain red windows;"
+    yield Text(f"{said} none is applied", style="bold")
+    for each in proposals:
+        reds = f"its {count(each.reds, 'red window')}" if each.reds > 1 else "its red window"
+        yield Text(f"  {each.step}: {reds} would be explained, {left_by(each)}")
+        for line in each.toml.splitlines():
+            yield Text(f"      {line}")
+
+
+def left_by(proposal: StepProposal) -> str:
+    """Returns what else is known of a proposal: its price, and what it leaves, in words."""
+    price = (
+        f"and of {count(proposal.changes, 'log')} with one value changed at least"
+        f" {proposal.rejected:,} would still be rejected"
+    )
+    if proposal.left:
+        return f"{price}; {count(proposal.left, 'other window')} would still be red"
+    return f"{price}; the log would conform" if proposal.conforms else price
 
 
 def _rows(report: Conformance) -> Iterator[tuple[str, str]]:

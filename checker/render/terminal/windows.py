@@ -12,9 +12,17 @@ from checker.diagnostics.english import count, listing
 from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.coverage import PREFIX
 from checker.results.verdict import Covered
-from checker.results.windows import HandlerScore, WindowScore
+from checker.results.windows import HandlerScore, Unseen, WindowScore
 
 COLUMNS = ("windows", "explained", "red", "weak", "not asked", "outcomes")
+UNSEEN = {
+    "handler": "",
+    "branch": "branch: ",
+    "point": "crash ",
+    "fault": "fault: ",
+    "state": "state: ",
+}
+"""What the text of something that no window shows begins with, by its kind."""
 MOST_UNSEEN = 12
 """The largest number of handlers and branches that no log has seen that are listed."""
 
@@ -38,7 +46,33 @@ def windows_view(score: WindowScore) -> RenderableType:
         )
     if rows := list(_rows(score)):
         parts.append(pairs([(Text(name), Text(said)) for name, said in rows], 2, 12))
+    if score.unseen:
+        parts.append(Group(*_unseen(score)))
     return stack(parts)
+
+
+def unseen_text(each: Unseen) -> str:
+    """Returns something that no window shows, in words, with its place."""
+    place = f"  {each.file}:{each.line}" if each.line else ""
+    never = "  (no run of this check shows it)" if each.never else ""
+    return f"{UNSEEN[each.kind]}{each.text}{place}{never}"
+
+
+def unseen_by_run(score: WindowScore) -> dict[tuple[str, ...], list[Unseen]]:
+    """Returns what no window shows, by the run that would; last what no run was found for."""
+    found: dict[tuple[str, ...], list[Unseen]] = {}
+    for each in sorted(score.unseen, key=lambda each: not each.run):
+        found.setdefault(each.run, []).append(each)
+    return found
+
+
+def _unseen(score: WindowScore) -> Iterator[Text]:
+    yield Text("Not seen in any log, and runs that would show it", "bold")
+    for run, shown in unseen_by_run(score).items():
+        for each in shown:
+            yield Text(f"  {unseen_text(each)}")
+        for number, step in enumerate(run, 1):
+            yield Text(f"      {number:>2} {step}", style="dim")
 
 
 def _table(handlers: tuple[HandlerScore, ...]) -> Table:
@@ -78,13 +112,15 @@ def _rows(score: WindowScore) -> Iterator[tuple[str, str]]:
     unseen = [each for each in score.covered if not each.reached]
     if score.covered:
         yield "seen", f"{len(seen)} of {len(score.covered)} handlers, branches and crash points"
+    if score.unseen:
+        return  # listed with runs
     for each in unseen[:MOST_UNSEEN]:
-        yield "not seen", _place(each)
+        yield "not seen", place_text(each)
     if len(unseen) > MOST_UNSEEN:
         yield "not seen", f"and {len(unseen) - MOST_UNSEEN:,} more"
 
 
-def _place(each: Covered) -> str:
+def place_text(each: Covered) -> str:
     return f"{PREFIX.get(each.kind, '')}{each.text}" + (
         f"  {each.file}:{each.line}" if each.line else ""
     )

@@ -49,7 +49,7 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
   try {
     await client.start();
   } catch {
-    const say = `${program} lsp can't be started: pip install 'bivalence[editor]', or set bivalence.command`;
+    const say = `${program} lsp can't be started: run it to see what to install, or set bivalence.command`;
     void vscode.window.showErrorMessage(say);
   }
 }

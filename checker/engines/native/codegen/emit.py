@@ -408,7 +408,7 @@ class Fn:
         self.place(end)
 
     def if_else(
-        self, condition: Val, then: Callable[[], None], otherwise: Callable[[], None]
+        self, condition: Val, then: Callable[[], object], otherwise: Callable[[], object]
     ) -> None:
         """Runs one of the two blocks."""
         yes, no, end = self.label(), self.label(), self.label()

@@ -49,8 +49,8 @@ class Worker(IntEnum):
     ID = 0
     COUNT = 1  # rows in use
     CAP = 2  # rows that may be used
-    BATCH = 3  # address of BATCH rows
-    HASHES = 4  # address of BATCH words
+    BATCH = 3  # address of BATCH rows; in a shard of as many more, which others own
+    HASHES = 4  # address of a word for each of these rows
     PENDING = 5  # rows in the batch
     MODE = 6
     TRANSITIONS = 7

@@ -9,6 +9,8 @@ lost.
 
 from __future__ import annotations
 
+from functools import partial
+
 from checker.engines.native.codegen.emit import Fn, Val, const
 from checker.engines.native.codegen.fields import BATCH, Context, Mode, Worker
 from checker.engines.native.codegen.record_access import address, field, get, put
@@ -64,82 +66,131 @@ class Routing:
         return fn
 
     def route(self) -> Fn:
-        """``route(context, worker, count)``: sends the batch to the shards that own it."""
+        """``route(context, worker, count)``: inserts what is its own of the batch, if KEEP is set,
+        and sends the rest to the shards that own it.
+
+        Whether a successor is its own is as good as random, so that no branch depends on it: each
+        is copied behind the own ones and behind the others, and counted as one of them.
+        """
         fn = Fn("route", [("context", 0), ("worker", 0), ("count", 64)], None, OUTSIDE)
         context, worker, count = fn.args
         with fn.if_(fn.ne(get(fn, worker, Worker.OVERFLOW), const(0))):
             fn.ret()
         batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
-        mine, keep = get(fn, worker, Worker.SHARD), get(fn, worker, Worker.KEEP)
-        table = address(fn, context, Context.TABLE)
+        others, marks = self.seen.row(fn, batch, const(BATCH)), fn.at(hashes, const(BATCH))
+        mine, table = get(fn, worker, Worker.SHARD), address(fn, context, Context.TABLE)
+        kept = fn.var(const(0))
         with fn.count(count) as i:
-            mark = fn.call("fingerprint", [self.seen.row(fn, batch, i)], 64)
-            fn.store(mark, fn.at(hashes, i))
-            own = fn.eq(fn.call("owner", [worker, mark], 64), mine)
+            row, own = self.seen.row(fn, batch, i), kept.get()
+            mark, other = fn.call("fingerprint", [row], 64), fn.sub(i, own)
+            is_own = fn.eq(fn.call("owner", [worker, mark], 64), mine)
             slot = fn.at(table, self.seen.home(fn, context, mark))
-            fn.prefetch(fn.select(own, slot, self._entry(fn, worker, mark)))
-        with fn.count(count) as i:
-            row, mark = self.seen.row(fn, batch, i), fn.load(fn.at(hashes, i), 64)
+            fn.prefetch(fn.select(is_own, slot, self._entry(fn, worker, mark)))
+            for rows, fingerprints, at in ((others, marks, other), (batch, hashes, own)):
+                self.seen.copy(fn, row, self.seen.row(fn, rows, at))
+                fn.store(mark, fn.at(fingerprints, at))
+            kept.set(fn.add(own, fn.resize(is_own, 64)))
+        own = kept.get()
+        fn.if_else(
+            fn.ne(get(fn, worker, Worker.KEEP), const(0)),
+            partial(fn.call, "insert_batch", [context, worker, own], None),
+            partial(self._send_unknown, fn, context, worker, own),
+        )
+        with fn.count(fn.sub(count, own)) as i:
+            mark = fn.load(fn.at(marks, i), 64)
             owner = fn.call("owner", [worker, mark], 64)
-            full, routed = fn.var(const(0)), fn.label()
-            with fn.if_(fn.eq(owner, mine)):
-                with fn.if_(fn.ne(keep, const(0))):
-                    full.set(fn.call("insert", [context, worker, row, mark], 64))
-                    fn.jump(routed)
-                index = fn.call("find", [context, row, mark], 64)
-                with fn.if_(fn.ne(index, const(-1))):
-                    level = get(fn, context, Context.LEVEL)
-                    slot = fn.load(fn.at(table, index), 64)
-                    self.seen.note_level(fn, context, worker, slot, level)
-                    fn.jump(routed)
-            full.set(fn.call("send", [worker, row, mark, owner], 64))
-            fn.place(routed)
-            with fn.if_(fn.ne(full.get(), const(0))):
-                put(fn, worker, Worker.OVERFLOW, const(1))
-                fn.ret()
-        settle(fn, worker)
+            self._send(fn, worker, self.seen.row(fn, others, i), mark, owner)
+        with fn.if_(fn.eq(get(fn, worker, Worker.OVERFLOW), const(0))):
+            settle(fn, worker)
         fn.ret()
         return fn
+
+    def _send_unknown(self, fn: Fn, context: Val, worker: Val, count: Val) -> None:
+        """Sends those of the first ``count`` rows of the batch that have not been visited to this
+        shard itself.
+        """
+        batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
+        table, level = address(fn, context, Context.TABLE), get(fn, context, Context.LEVEL)
+        with fn.count(count) as i:
+            row, mark, routed = (
+                self.seen.row(fn, batch, i),
+                fn.load(fn.at(hashes, i), 64),
+                fn.label(),
+            )
+            index = fn.call("find", [context, row, mark], 64)
+            with fn.if_(fn.ne(index, const(-1))):
+                slot = fn.load(fn.at(table, index), 64)
+                self.seen.note_level(fn, context, worker, slot, level)
+                fn.jump(routed)
+            self._send(fn, worker, row, mark, get(fn, worker, Worker.SHARD))
+            fn.place(routed)
+
+    def _send(self, fn: Fn, worker: Val, row: Val, mark: Val, owner: Val) -> None:
+        """Puts a row into its owner's buffer; sets OVERFLOW and returns where there is no room."""
+        full = fn.call("send", [worker, row, mark, owner], 64)
+        with fn.if_(fn.ne(full, const(0))):
+            put(fn, worker, Worker.OVERFLOW, const(1))
+            fn.ret()
 
     def take(self) -> Fn:
         """``take(context, worker, rows, begin, end)``: inserts the own ones among rows into the
         visited set.
 
         Returns the position reached: where there is no room the rest has to be taken again.  In
-        mode NEWCOMERS it only checks whether all of them have been visited.
+        mode ROUTE they are inserted in any order, in mode SEARCH in theirs; in mode NEWCOMERS it
+        only checks whether all of them have been visited.
         """
         params = [("context", 0), ("worker", 0), ("rows", 0), ("begin", 64), ("end", 64)]
         fn = Fn("take", params, 64)
         context, worker, rows, begin, end = fn.args
-        hashes, mine = address(fn, worker, Worker.HASHES), get(fn, worker, Worker.SHARD)
-        looking = fn.eq(get(fn, worker, Worker.MODE), const(Mode.NEWCOMERS))
+        batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
+        mine, mode = get(fn, worker, Worker.SHARD), get(fn, worker, Worker.MODE)
         at = fn.var(begin)
+        put(fn, worker, Worker.OVERFLOW, const(0))
         with fn.forever() as done:
             fn.leave_if(fn.le(end, at.get()), done)
-            first = at.get()
+            first, kept = at.get(), fn.var(const(0))
             left = fn.sub(end, first)
             size = fn.select(fn.lt(left, const(BATCH)), left, const(BATCH))
             with fn.count(size) as i:
-                row = self.seen.row(fn, rows, fn.add(first, i))
+                row, own = self.seen.row(fn, rows, fn.add(first, i)), kept.get()
                 mark = fn.call("fingerprint", [row], 64)
-                fn.store(mark, fn.at(hashes, i))
                 self.seen.ask_for(fn, context, mark)
-            with fn.count(size) as i:
-                where, following = fn.add(first, i), fn.label()
-                row, mark = self.seen.row(fn, rows, where), fn.load(fn.at(hashes, i), 64)
-                fn.leave_if(fn.ne(fn.call("owner", [worker, mark], 64), mine), following)
-                with fn.if_(looking):
-                    index = fn.call("find", [context, row, mark], 64)
-                    with fn.if_(fn.eq(index, const(-1))):
-                        put(fn, worker, Worker.FOUND, const(1))
-                    fn.jump(following)
-                full = fn.call("insert", [context, worker, row, mark], 64)
-                with fn.if_(fn.ne(full, const(0))):
-                    fn.ret(where)
-                fn.place(following)
+                self.seen.copy(fn, row, self.seen.row(fn, batch, own))
+                fn.store(mark, fn.at(hashes, own))
+                is_own = fn.eq(fn.call("owner", [worker, mark], 64), mine)
+                kept.set(fn.add(own, fn.resize(is_own, 64)))
+            own = kept.get()
+            with fn.if_(fn.eq(mode, const(Mode.NEWCOMERS))):
+                self._look_up(fn, context, worker, own)
+            with fn.if_(fn.eq(mode, const(Mode.ROUTE))):
+                fn.call("insert_batch", [context, worker, own], None)
+            with fn.if_(fn.eq(mode, const(Mode.SEARCH))):
+                self._insert_in_order(fn, context, worker, own)
+            with fn.if_(fn.ne(get(fn, worker, Worker.OVERFLOW), const(0))):
+                fn.ret(first)
             at.set(fn.add(first, size))
         fn.ret(end)
         return fn
+
+    def _insert_in_order(self, fn: Fn, context: Val, worker: Val, count: Val) -> None:
+        """Inserts the first ``count`` rows of the batch; sets OVERFLOW where there is no room."""
+        batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
+        with fn.count(count) as i:
+            row, mark = self.seen.row(fn, batch, i), fn.load(fn.at(hashes, i), 64)
+            full, following = fn.call("insert", [context, worker, row, mark], 64), fn.label()
+            fn.leave_if(fn.eq(full, const(0)), following)
+            put(fn, worker, Worker.OVERFLOW, const(1))
+            fn.place(following)
+
+    def _look_up(self, fn: Fn, context: Val, worker: Val, count: Val) -> None:
+        """Sets FOUND where one of the first ``count`` rows of the batch has not been visited."""
+        batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
+        with fn.count(count) as i:
+            row, mark = self.seen.row(fn, batch, i), fn.load(fn.at(hashes, i), 64)
+            index = fn.call("find", [context, row, mark], 64)
+            with fn.if_(fn.eq(index, const(-1))):
+                put(fn, worker, Worker.FOUND, const(1))
 
 
 def settle(fn: Fn, worker: Val) -> None:

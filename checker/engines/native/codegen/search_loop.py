@@ -155,28 +155,11 @@ class SearchLoop:
             fn.ret()
         batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
         self._fingerprints(fn, context, batch, hashes, count)
-        waiting = fn.var(const(0))  # so many have to be looked for in another line as well
-        with fn.count(count) as i:
-            row, mark = self.seen.row(fn, batch, i), fn.load(fn.at(hashes, i), 64)
-            seen = fn.call("peek", [context, worker, row, mark], 64)
-            with fn.if_(fn.ne(seen, const(0))):
-                self._stop_if(fn, worker, fn.eq(seen, const(2)))
-                later = waiting.get()
-                self.seen.copy(fn, row, self.seen.row(fn, batch, later))
-                fn.store(mark, fn.at(hashes, later))
-                waiting.set(fn.add(later, const(1)))
-        with fn.count(waiting.get()) as i:
-            mark = fn.load(fn.at(hashes, i), 64)
-            full = fn.call("insert", [context, worker, self.seen.row(fn, batch, i), mark], 64)
-            self._stop_if(fn, worker, fn.ne(full, const(0)))
-        settle(fn, worker)
+        fn.call("insert_batch", [context, worker, count], None)
+        with fn.if_(fn.eq(get(fn, worker, Worker.OVERFLOW), const(0))):
+            settle(fn, worker)
         fn.ret()
         return fn
-
-    def _stop_if(self, fn: Fn, worker: Val, full: Val) -> None:
-        with fn.if_(full):
-            put(fn, worker, Worker.OVERFLOW, const(1))
-            fn.ret()
 
     # -- the loop -------------------------------------------------------------------------------
 

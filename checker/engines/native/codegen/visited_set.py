@@ -145,7 +145,7 @@ class VisitedSet(Rows):
         self.compact = compact if words > 1 else 0
 
     def functions(self) -> list[Fn]:
-        mine = [self.peek(), self.insert(), self.find(), self.lookup()]
+        mine = [self.peek(), self.insert(), self.insert_batch(), self.find(), self.lookup()]
         if self.compact:
             mine.append(self.second())
         return [*super().functions(), *mine, self.reinsert(), self.number()]
@@ -318,6 +318,35 @@ class VisitedSet(Rows):
         put(fn, worker, Worker.COUNT, fn.add(get(fn, worker, Worker.COUNT), const(1)))
         fn.ret(const(0))
         return fn
+
+    def insert_batch(self) -> Fn:
+        """``insert_batch(context, worker, count)``: inserts the first rows of the batch, whose
+        fingerprints are in HASHES, into the visited set; sets OVERFLOW where there is no room.
+        """
+        fn = Fn("insert_batch", [("context", 0), ("worker", 0), ("count", 64)], None, OUTSIDE)
+        context, worker, count = fn.args
+        batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
+        waiting = fn.var(const(0))  # so many have to be looked for in another line as well
+        with fn.count(count) as i:
+            row, mark = self.row(fn, batch, i), fn.load(fn.at(hashes, i), 64)
+            seen = fn.call("peek", [context, worker, row, mark], 64)
+            with fn.if_(fn.ne(seen, const(0))):
+                self._stop_if(fn, worker, fn.eq(seen, const(2)))
+                later = waiting.get()
+                self.copy(fn, row, self.row(fn, batch, later))
+                fn.store(mark, fn.at(hashes, later))
+                waiting.set(fn.add(later, const(1)))
+        with fn.count(waiting.get()) as i:
+            mark = fn.load(fn.at(hashes, i), 64)
+            full = fn.call("insert", [context, worker, self.row(fn, batch, i), mark], 64)
+            self._stop_if(fn, worker, fn.ne(full, const(0)))
+        fn.ret()
+        return fn
+
+    def _stop_if(self, fn: Fn, worker: Val, full: Val) -> None:
+        with fn.if_(full):
+            put(fn, worker, Worker.OVERFLOW, const(1))
+            fn.ret()
 
     def _claim(self, fn: Fn, worker: Val, row: Val, mark: Val, count: Val, level: Val) -> Val:
         if self.words == 1:

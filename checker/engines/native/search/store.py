@@ -380,24 +380,29 @@ class Store:
         self.kernel.add(self.context_address, crew.address, ctypes.addressof(row))
 
     def reserve(self, states: int) -> None:
-        """Makes room for so many more states; raises :class:`OutOfMemory`."""
+        """Makes room for so many more states at once, if memory admits that.  If it does not, there
+        may still be room for all of them when rows of old levels have gone to the disk."""
         if self.room < states:
-            self.grow(states)
+            with contextlib.suppress(OutOfMemory):
+                self.grow(states)
 
     def take(self, rows: memoryview) -> None:
         """Adds states of the level that was opened last; none of them was visited before.
 
         Raises :class:`OutOfMemory`.
         """
-        width = self.width
-        count = rows.nbytes // width
-        self.reserve(count)
-        crew = min(self.workers, key=lambda one: one.count)
-        begin, end = crew.count, crew.count + count
-        crew.rows.bytes()[begin * width : end * width] = rows
-        crew.put(Worker.COUNT, end)
-        level = self.context[Context.LEVEL]
-        self.kernel.reinsert(self.context_address, crew.address, begin, end, level)
+        width, level = self.width, self.context[Context.LEVEL]
+        while rows.nbytes:
+            if not self.room:
+                self.grow(1)
+            crew = min(self.workers, key=lambda one: one.count)
+            begin = crew.count
+            end = begin + min(self.room, rows.nbytes // width)
+            size = (end - begin) * width
+            crew.rows.bytes()[begin * width : end * width] = rows[:size]
+            rows = rows[size:]
+            crew.put(Worker.COUNT, end)
+            self.kernel.reinsert(self.context_address, crew.address, begin, end, level)
 
     def best(self, which: int) -> Best | None:
         """The smallest state noted by any worker in the best record at ``which``; resets it."""

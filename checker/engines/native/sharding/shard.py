@@ -12,7 +12,7 @@ import ctypes
 import time
 from collections.abc import Iterable, Iterator
 
-from checker.engines.native.codegen.fields import Context, Mode, Worker
+from checker.engines.native.codegen.fields import BATCH, Context, Mode, Worker
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.search.findings import Findings, LevelReport
 from checker.engines.native.search.memory import Buffer
@@ -55,10 +55,13 @@ class Shard:
         self.crew = self.store.workers[0]
         self.width = 8 * self.store.shape.words
         self._sent = Buffer(sent * (8 + self.width))
+        self._batch, self._hashes = Buffer(2 * BATCH * self.width), Buffer(2 * BATCH * 8)
         self._counts = (ctypes.c_uint64 * shards)()
         self._grain = 256
-        self._taking, self._too_small = Mode.ROUTE, False
+        self._taking, self._too_small = Mode.SEARCH, False
         for which, value in (
+            (Worker.BATCH, self._batch.address),
+            (Worker.HASHES, self._hashes.address),
             (Worker.SHARD, index),
             (Worker.SHARDS, shards),
             (Worker.OUT_COUNTS, ctypes.addressof(self._counts)),
@@ -94,7 +97,9 @@ class Shard:
         return self.store.level_size(depth)
 
     def restore(self, depth: int, blocks: Iterable[Block]) -> None:
-        """Takes states of level ``depth``: levels come in order, from 0 on, each all at once."""
+        """Takes states of level ``depth``, in their order, before any sweep: levels come in order,
+        from 0 on, each all at once.
+        """
         self.begin_level(depth)
         for block in blocks:
             self.take(block)

@@ -1,0 +1,226 @@
+"""The answer of every tool, and its limits."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct, field
+
+from checker.assist.arguments import inlined
+from checker.records import replace
+
+Outcome = Literal[
+    "unusable", "error", "violated", "vacuous", "unknown", "pending", "bounded", "within", "holds",
+    "proved", "shown",
+]  # fmt: skip
+WORST = Outcome.__args__  # type: ignore[attr-defined]
+"""All outcomes, the worst first; ``shown``: nothing was to be decided."""
+SUCCESSES = WORST[WORST.index("pending") + 1 : WORST.index("shown")]
+"""Those of checks in which nothing was found to be wrong."""
+LARGEST = 8_000
+"""The largest size of an answer as JSON, in bytes."""
+TEXT = 1_000
+"""The largest size of its text."""
+LONGEST = 300
+"""The largest length of a string in it, but for the claim."""
+CLAIM = 900
+"""The largest length of the claim."""
+MOST = {"verdicts": 12, "not_asked": 3, "next": 3, "problems": 6, "checks": 12, "lines": 40}
+"""The largest numbers of what an answer lists."""
+
+
+class Verdict(Struct, frozen=True):
+    """What was found of a property.  ``origin``: who declares it; ``shadows``: the interface of the
+    library whose property of this name it replaces; ``run``: the handle of a run."""
+
+    property: str
+    verdict: str
+    expected: str = ""
+    why: str = ""
+    origin: str = ""
+    shadows: str = ""
+    run: str | None = None
+
+
+class World(Struct, frozen=True):
+    """Where the verdicts hold.  ``n``: how many processes, if that is one number; ``honest``:
+    nothing fails."""
+
+    text: str
+    n: int | None
+    honest: bool
+
+
+class Unasked(Struct, frozen=True):
+    """A fault that no check of the file asks about; ``because``: why the file leaves it out."""
+
+    what: str
+    because: str
+    clause: str
+
+
+class Shown(Struct, frozen=True):
+    """A run: ``story``: sentences; ``essential``: without any of which it is no violation; ``file``
+    and ``line``: of the property."""
+
+    handle: str
+    steps: int
+    story: tuple[str, ...]
+    essential: tuple[str, ...]
+    file: str
+    line: int | None
+
+
+class Growth(Struct, frozen=True):
+    """Without ``name`` there would be ``factor`` times fewer states."""
+
+    name: str
+    factor: float
+
+
+class Search(Struct, frozen=True):
+    """How far the search came; ``stopped``: why it ended before all was explored."""
+
+    states: int
+    depth: int
+    exhaustive: bool
+    stopped: str
+    seconds: float
+    grows: tuple[Growth, ...] = ()
+
+
+class Next(Struct, frozen=True):
+    """A call that may be worth making, and why."""
+
+    tool: str
+    arguments: dict[str, Any]
+    because: str
+
+
+class Problem(Struct, frozen=True):
+    """A diagnostic of a spec, or what is refused of a call (``A…``)."""
+
+    code: str
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    hint: str = ""
+
+
+class Declared(Struct, frozen=True):
+    """A check as it is declared.  ``digests``: of its properties, by name, and of its world."""
+
+    check: str
+    protocol: str
+    world: str
+    properties: tuple[str, ...]
+    origins: tuple[str, ...]
+    digests: dict[str, str]
+
+
+class Answer(Struct, frozen=True):
+    """What a tool returns.
+
+    ``outcome`` is the worst of what was found, whatever was expected; ``as_expected``: whether all
+    that was expected came true.  ``claim`` says what was found and where that holds, and is true
+    without the rest.  ``left_out``: how many of each list are not shown.
+    """
+
+    outcome: Outcome
+    claim: str
+    schema: Literal["bivalence:answer:1"] = "bivalence:answer:1"
+    as_expected: bool | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    world: World | None = None
+    not_asked: tuple[Unasked, ...] = ()
+    run: Shown | None = None
+    search: Search | None = None
+    next: tuple[Next, ...] = ()
+    resume: str | None = None
+    problems: tuple[Problem, ...] = ()
+    checks: tuple[Declared, ...] = ()
+    lines: tuple[str, ...] = ()
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+def schema() -> dict[str, Any]:
+    """Returns the JSON schema of an answer."""
+    found: dict[str, Any] = _without_words(inlined(msgspec.json.schema(Answer)))
+    return found
+
+
+def _without_words(node: Any) -> Any:
+    """Returns a schema without titles, descriptions and defaults: every tool publishes it."""
+    match node:
+        case dict():
+            kept = {k: v for k, v in node.items() if k not in ("title", "description", "default")}
+            return {key: _without_words(value) for key, value in kept.items()}
+        case list():
+            return [_without_words(each) for each in node]
+    return node
+
+
+def worst(outcomes: list[str]) -> Any:
+    """Returns the worst of some outcomes; ``unknown`` where there is none."""
+    return min(outcomes, key=WORST.index, default="unknown")
+
+
+def fitted(answer: Answer) -> dict[str, Any]:
+    """Returns an answer as JSON has it, within all limits."""
+    left = dict(answer.left_out)
+    kept = {name: getattr(answer, name) for name in MOST}
+    for name, most in MOST.items():
+        _cut(kept, left, name, most)
+    while True:
+        found = _short(msgspec.to_builtins(replace(answer, **kept, left_out=left)))
+        if len(msgspec.json.encode(found)) <= LARGEST:
+            assert isinstance(found, dict)
+            return found
+        longest = max(MOST, key=lambda name: len(msgspec.json.encode(kept[name])))
+        _cut(kept, left, longest, len(kept[longest]) - 1)
+
+
+def _cut(kept: dict[str, Any], left: dict[str, int], name: str, most: int) -> None:
+    over = len(kept[name]) - most
+    if over > 0:
+        kept[name] = kept[name][:most]
+        left[name] = left.get(name, 0) + over
+
+
+def _short(node: Any, most: int = LONGEST) -> Any:
+    """Returns what JSON has, with long strings cut, and without what no text should have."""
+    match node:
+        case str():
+            return node if node.isprintable() and len(node) <= most else _plain(node, most)
+        case dict():
+            return {
+                _short(key): _short(value, CLAIM if key == "claim" else LONGEST)
+                for key, value in node.items()
+            }
+        case list() | tuple():
+            return [_short(each) for each in node]
+    return node
+
+
+def _plain(text: str, most: int) -> str:
+    def visible(sign: str) -> str:
+        return (
+            sign if sign.isprintable() else " " if sign.isspace() else "\N{REPLACEMENT CHARACTER}"
+        )
+
+    said = "".join(map(visible, text))
+    return said if len(said) <= most else f"{said[: most - 1]}…"
+
+
+def text_of(found: dict[str, Any]) -> str:
+    """Returns an answer for a reader: its claim, and a line for each verdict and problem."""
+    lines = [f"{found['outcome']}: {found['claim']}"]
+    lines += [f"{v['property']}: {v['verdict']} ({v['origin']})" for v in found["verdicts"]]
+    lines += [
+        f"{p['code']}: {p['message']}" + (f"; {p['hint']}" if p["hint"] else "")
+        for p in found["problems"]
+    ]
+    said = "\n".join(lines).encode()[:TEXT]
+    return said.decode(errors="ignore")

@@ -1,0 +1,66 @@
+"""What a spec declares, as JSON: its checks with their worlds, and digests of what they ask."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from typing import Any
+
+import msgspec
+
+from checker.diagnostics import SpecError
+from checker.formats.json_records import to_data
+from checker.instantiate.protocol.sizes import compute
+from checker.language.syntax import typed
+from checker.language.typecheck.origins import normal_form
+from checker.results.origin import origin_of
+from checker.results.problems import problem_of
+from checker.session.load import read_spec
+from checker.session.world_line import world_line
+
+DIGITS = 12
+"""The length of a digest, in hexadecimal digits."""
+WORLD, EXPECTED, PROTOCOL = "world", "expected", "protocol"
+"""The names of the digests that are of no property."""
+
+
+def print_checks(path: str) -> int:
+    """Prints the document of the file ``path``; returns 0."""
+    try:
+        spec = read_spec(path)
+        checks = [_described(check) for check in spec.module.checks]
+        problems = [warning for check in spec.module.checks for warning in check.warnings]
+    except SpecError as wrong:
+        checks, problems = [], list(wrong.diagnostics)
+    found = {"checks": checks, "diagnostics": [to_data(problem_of(each)) for each in problems]}
+    sys.stdout.buffer.write(msgspec.json.encode(found))
+    sys.stdout.flush()
+    return 0
+
+
+def _described(check: typed.Check) -> dict[str, Any]:
+    world = world_line(check, None if check.every else compute(check, {}))
+    origins = [
+        (d.name, origin_of(d.origin, (d.span.file, d.span.line)))
+        for d in check.prove
+    ]  # fmt: skip
+    expected = sorted((e.what, str(e.value)) for e in check.expect)
+    return {
+        "check": check.name,
+        "protocol": check.protocol.name,
+        "world": world,
+        "properties": [definition.name for definition in check.prove],
+        "origins": [f"{name}: {'' if o is None else o.source}" for name, o in origins],
+        "hides": {name: o.hides for name, o in origins if o is not None and o.hides},
+        "not_asked": [to_data(each) for each in check.unasked],
+        "digests": {
+            WORLD: _digest(world),
+            EXPECTED: _digest(expected),
+            PROTOCOL: _digest(normal_form(check.protocol.roles)),  # type: ignore[arg-type]
+            **{d.name: _digest(normal_form(d.formula)) for d in check.prove},
+        },
+    }
+
+
+def _digest(what: object) -> str:
+    return hashlib.sha256(repr(what).encode()).hexdigest()[:DIGITS]

@@ -1,0 +1,98 @@
+"""``bivalence frontier``: how far a check holds over sizes, faults and worlds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from checker.cli import console
+from checker.cli.assumptions import FRESH, HTML, asked, options_for, run_points
+from checker.cli.document_options import JSON_OUT, unusable_document, write_json, writing_errors
+from checker.cli.errors import UNKNOWN
+from checker.cli.option_groups import Grouped, quiet_option
+from checker.cli.parallel import JOBS
+from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
+from checker.formats.kinds import FRONTIERS_KIND
+
+if TYPE_CHECKING:
+    from checker.results.frontier import Frontier
+    from checker.sweep.grid import Grid
+    from checker.worlds.assumptions import Question
+
+POINTS = 400
+
+
+@click.command(cls=Grouped)
+@click.argument("name", metavar="FILE[::CHECK]")
+@click.option(
+    "--over",
+    multiple=True,
+    required=True,
+    metavar="AXES",
+    help="Axes of the grid, such as n=2..6,f=0..3 (repeatable).",
+)
+@click.option(
+    "--points",
+    type=click.IntRange(min=1),
+    default=POINTS,
+    show_default=True,
+    metavar="K",
+    help="Refuse a grid with more points.",
+)
+@SET
+@TIMEOUT
+@MAX_STATES
+@MEMORY
+@JOBS
+@FRESH
+@HTML
+@JSON_OUT
+@quiet_option("Omit progress.")
+@writing_errors(unusable_document(FRONTIERS_KIND))
+def frontier(name: str, over: tuple[str, ...], points: int, quiet: bool, **given: Any) -> int:
+    """Find the sizes, faults and worlds up to which a check holds.
+
+    The boundary is searched along the axes that bound faults, for each combination of the others.
+    Each failing point at the boundary has its run. --timeout (60 s by default) and --max-states
+    limit each point. Exit codes: 0, 2 if the check is not as expected as it is, 3 if some point at
+    the boundary is undecided.
+    """
+    from checker import kept
+    from checker.cli.reporting import require_outputs
+    from checker.sweep.grid import grid_of
+
+    require_outputs([given[out] for out in ("json_out", "html_out") if given[out]])
+    if given["fresh"]:
+        kept.use(False)
+    grid = grid_of(over)
+    question = asked(name, options_for(given), quiet=quiet)
+    report = _found(question, grid, points, given["jobs"], quiet=quiet)
+    if given["json_out"] != "-":
+        from checker.render.terminal.frontier import frontier_view
+
+        console.print_view(frontier_view(report))
+    if given["html_out"]:
+        from checker.render.html.frontier import frontier_page
+
+        console.write_file(given["html_out"], frontier_page(report))
+    code = 0 if report.is_decided else UNKNOWN
+    if given["json_out"] is not None:
+        from checker.formats import json_format
+
+        found = json_format.report_to_json(report)
+        write_json(given["json_out"], json_format.document(FRONTIERS_KIND, [found], [], code))
+    return code
+
+
+def _found(
+    question: Question, grid: Grid, points: int, jobs: int | None, *, quiet: bool
+) -> Frontier:
+    from checker.cli.console import print_note
+    from checker.worlds.frontier import FrontierSearch, plan_frontier
+
+    planned = plan_frontier(question, grid, points)
+    for note in planned.sweep.notes:
+        print_note(note)
+    search = FrontierSearch(question, planned)
+    return run_points(search, question, jobs, "frontier", quiet=quiet)

@@ -1,0 +1,187 @@
+"""What the tools answer: an outcome of each kind, and what its claim says first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.assist.calls import CRASH, HONEST, RELAY, SILENT, Caller, weakened
+
+
+def _write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        (folder / f"{name}.bcast").write_text(text, encoding="utf-8")
+
+
+def test_outcomes_of_checks(call: Caller, folder: Path) -> None:
+    """Each outcome that a check can have, with what is said of it."""
+    _write(folder, relay=RELAY + HONEST + CRASH + SILENT, wrong=RELAY + "check")
+
+    honest = call("check", path="relay.bcast", check="honest")
+    assert (honest["outcome"], honest["as_expected"]) == ("holds", True)
+    assert honest["claim"].startswith("Nothing fails in this world")
+    assert honest["world"] == {
+        "text": "3 processes, no faults, perfect links, p1 broadcasts a", "n": 3, "honest": True,
+    }  # fmt: skip
+    assert [each["tool"] for each in honest["next"]] == ["check", "mutate"]
+
+    crash = call("check", path="relay.bcast", check="crash")
+    assert (crash["outcome"], crash["as_expected"]) == ("violated", False)
+    assert crash["run"]["essential"] == ["the crash of p1"]
+    assert crash["next"][0]["arguments"]["handle"] == crash["run"]["handle"]
+    assert not crash["world"]["honest"]
+
+    worse = call("check", path="relay.bcast", check="honest", set={"crash": "1"})
+    assert worse["outcome"] == "violated"
+
+    silent = call("check", path="relay.bcast", check="silent")
+    assert (silent["outcome"], silent["as_expected"]) == ("vacuous", False)
+    assert silent["next"][0]["tool"] == "look"
+
+    missing = call("check", path="relay.bcast", check="none")
+    assert (missing["outcome"], missing["problems"][0]["code"]) == ("unusable", "E002")
+    assert missing["problems"][0]["hint"]
+
+    wrong = call("check", path="wrong.bcast", check="none")
+    assert wrong["outcome"] == "unusable"
+    assert wrong["problems"][0]["file"] == "wrong.bcast"
+    assert wrong["problems"][0]["line"] == 7
+
+
+def test_an_unknown_search_goes_on(call: Caller, folder: Path) -> None:
+    same = {"path": "consensus/paxos", "check": "crash_and_loss"}
+
+    first = call("check", **same, budget={"seconds": 30, "states": 500})
+    assert (first["outcome"], first["as_expected"]) == ("unknown", False)
+    assert first["search"]["stopped"]
+    following = first["next"][0]["arguments"]
+    assert following["resume"] == first["resume"]
+    other = {**following, "check": "anything_goes"}
+    assert (call.raw("check", other))["problems"][0]["code"] == "A001"
+    second = call.raw("check", following)
+    assert second["outcome"] == "holds"
+    assert second["search"]["states"] > first["search"]["states"]
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("how", ["protocol", "interface", "import"])
+def test_a_property_of_the_author_does_not_replace_the_library_s(
+    call: Caller, folder: Path, how: str
+) -> None:
+    """The author's says nothing, under the library's name; the library's is violated."""
+    own = weakened()
+    if how == "interface":
+        interface = """\
+interface ReliableBroadcast {
+  request broadcast(m: Msg)
+  indication deliver(p: Proc, m: Msg)
+  property agreement : always forall p in Proc: p in Proc
+}
+"""
+        own = interface + RELAY
+    files = {"own": own + CRASH}
+    if how == "import":
+        files = {"base": own, "own": 'import "base.bcast"\n' + CRASH}
+    _write(folder, **files)
+
+    found = call("check", path="own.bcast", check="crash")
+    assert found["outcome"] == "violated"
+    assert found["as_expected"] is False
+    assert found["claim"].startswith("agreement is the author's own")
+    verdicts = {v["property"]: v for v in found["verdicts"]}
+    assert verdicts["agreement (library)"]["verdict"] == "violated"
+    assert verdicts["agreement"]["shadows"] == "ReliableBroadcast"
+    assert found["run"] is not None
+    looked = call("look", path="own.bcast")
+    assert "the author's own" in looked["claim"]
+
+
+def test_judge_asks_what_the_check_does_not(call: Caller, folder: Path) -> None:
+    text = RELAY + CRASH.replace("prove agreement", "prove validity")
+    _write(folder, relay=text)
+
+    alone = call("check", path="relay.bcast", check="crash")
+    assert alone["outcome"] == "holds"
+    judged = call("check", path="relay.bcast", check="crash", judge="ReliableBroadcast")
+    assert judged["outcome"] == "violated"
+    other = call("check", path="relay.bcast", check="crash", judge="Nonsense")
+    assert other["problems"][0]["code"] == "A001"
+
+
+def test_a_baseline_tells_what_has_changed(call: Caller, folder: Path) -> None:
+    _write(folder, relay=RELAY + CRASH)
+
+    (declared,) = (call("look", path="relay.bcast"))["checks"]
+    same = {"path": "relay.bcast", "check": "crash", "baseline": declared["digests"]}
+    assert not (call("check", **same))["problems"]
+    changes = {
+        "world": (RELAY + CRASH.replace("crash <= 1", "crash <= 0"), "world has changed"),
+        "expected": (
+            RELAY + CRASH.replace("agreement }", "agreement expect agreement violated }"),
+            "expected has",
+        ),
+        "property": (weakened() + CRASH, "agreement has changed"),
+        "gone": (RELAY + CRASH.replace("agreement", "validity"), "agreement is gone"),
+        "protocol": (RELAY.replace("deliver(p, m)", "") + CRASH, "protocol has changed"),
+    }
+    for name, (text, said) in changes.items():
+        (folder / "relay.bcast").write_text(text, encoding="utf-8")
+        found = call("check", **same)
+        assert found["claim"].startswith("Not what it was"), name
+        assert any(said in p["message"] for p in found["problems"] if p["code"] == "A008"), name
+
+
+def test_a_run_is_shown_in_parts(call: Caller, folder: Path) -> None:
+    _write(folder, relay=RELAY + CRASH)
+
+    handle = (call("check", path="relay.bcast", check="crash"))["run"]["handle"]
+    (folder / "relay.bcast").unlink()  # a run is of the files as they were
+    shows: dict[str, dict[str, Any]] = {
+        "story": {}, "steps": {"step": 2}, "state": {"step": 0}, "next": {},
+        "why_not": {"event": "p1 broadcasts a"},
+    }  # fmt: skip
+    found = {}
+    for show, more in shows.items():
+        found[show] = call("run", handle=handle, show=show, **more)
+        assert found[show]["outcome"] == "shown"
+    assert found["story"]["run"]["story"][0].startswith("Agreement fails")
+    assert found["steps"]["lines"][0].startswith("2. ")
+    assert any("receives" in line for line in found["next"]["lines"])
+    assert found["why_not"]["lines"]
+    for wrong in ({"step": 99}, {"process": "p9"}, {"show": "why_not"}):
+        refused = call("run", **{"handle": handle, "show": "state", **wrong})
+        assert refused["problems"][0]["code"] == "A001"
+    unknown = call("run", handle="0" * 16, show="story")
+    assert unknown["problems"][0]["code"] == "A004"
+
+
+def test_other_tools(call: Caller, folder: Path) -> None:
+    """Proofs, walks, mutants, logs and the library."""
+    _write(folder, relay=RELAY + CRASH + HONEST)
+    rows = [
+        '{"process": "p1", "event": "broadcast", "msg": "a", "seq": 1}',
+        '{"process": "p1", "event": "deliver", "sender": "p1", "msg": "a", "seq": 2}',
+        '{"process": "p1", "event": "deliver", "sender": "p1", "msg": "a", "seq": 3}',
+    ]
+    (folder / "log.ndjson").write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+    proved = call("prove", path="relay.bcast", check="honest")
+    assert proved["outcome"] in ("proved", "unknown")
+    walked = call("simulate", path="relay.bcast", check="crash", seed=1, walks=200)
+    assert walked["outcome"] == "violated"
+    assert (call("simulate", path="relay.bcast", check="honest", seed=1, walks=20))[
+        "outcome"
+    ] == "unknown"
+    mutated = call("mutate", path="relay.bcast", check="honest")
+    assert mutated["outcome"] in ("holds", "violated", "unknown")
+    assert "small changes" in mutated["claim"]
+    logged = call("log", logs=["log.ndjson"], interface="ReliableBroadcast")
+    assert logged["outcome"] in ("violated", "unusable")
+    both = call("log", logs=["log.ndjson"], interface="A", path="relay.bcast")
+    assert both["problems"][0]["code"] == "A001"
+    assert "broadcast/eager_reliable" in str((call("library", query="eager"))["lines"])
+    assert (call("library", code="N003"))["lines"]
+    whole = call("library", query="broadcast/eager_reliable", kind="spec")
+    assert any("protocol EagerReliableBroadcast" in line for line in whole["lines"])
