@@ -15,7 +15,11 @@ protocol P implements ReliableBroadcast {
   upon request broadcast(m) { send DATA(m) to all }
   upon receive DATA(m) from p when m not in seen { seen += m  deliver(p, m) }
 }
-check c of P { n = 3  SIZE  faults KIND <= BOUND  clients { p1 broadcasts a }  prove no_duplication }
+check c of P {
+  n = 3  SIZE  faults KIND <= BOUND
+  clients { p1 broadcasts a }
+  prove no_duplication
+}
 """
 
 

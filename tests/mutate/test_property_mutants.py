@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from checker import resources
 from checker.cli.main import main
 from checker.language.load import Spec
 from checker.mutate.property_mutants import property_mutants
 from checker.results.mutation import STRONGER, WEAKER
+from tests.documents import validate_alone
 
 SPEC = """\
 protocol Counter {
@@ -84,8 +83,7 @@ def judged(text: str, *words: str, code: int = 0) -> dict[str, Any]:
     command = ["mutate", str(path), "--properties", "--jobs", "1", "-q", "--json", "out.json"]
     assert main([*command, *words]) == code
     document = json.loads(Path("out.json").read_text("utf-8"))
-    schema = (Path(resources.__file__).parent / "formats/schema/mutation.schema.json").read_text()
-    Draft202012Validator(json.loads(schema)).validate(document)
+    validate_alone(document, "mutation")
     (report,) = document["reports"]
     return report
 
