@@ -164,6 +164,7 @@ WORDS: dict[str, Sequence[str]] = {
     "frontier": ("{spec}::violated", "--over", "crash=0..1", "--jobs", "2"),
     "diagnostic": ("N003",),
     "docs": (),
+    "schema": ("report",),
     "mcp": (),
     "skill": ("install", "--mcp"),
     "lsp": (),

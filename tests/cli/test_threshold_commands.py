@@ -93,7 +93,7 @@ def test_bench_writes_its_table_into_a_page(
     found = page.read_text("utf-8")
     assert found.startswith("a\n<!-- threshold: begin -->\n\n| file |")
     assert "| safe.ta | safe | safe | " in found and found.endswith("<!-- threshold: end -->\nz\n")
-    assert "| crashes.ta |  | unsafe | " in found and "old" not in found
+    assert "| crashes.ta |  | unsafe | " in found and "\nold\n" not in found
     page.write_text("a\n<!-- threshold: begin -->\n", "utf-8")
     assert main(["bench", "threshold", str(folder), "--markdown", str(page)]) == 2
     assert page.read_text("utf-8") == "a\n<!-- threshold: begin -->\n"
