@@ -17,22 +17,22 @@ Outcome = Literal[
 WORST = Outcome.__args__  # type: ignore[attr-defined]
 """All outcomes, the worst first; ``shown``: nothing was to be decided."""
 SUCCESSES = WORST[WORST.index("pending") + 1 : WORST.index("shown")]
-"""Those of checks in which nothing was found to be wrong."""
+"""The outcomes of checks without a violation or error."""
 LARGEST = 8_000
 """The largest size of an answer as JSON, in bytes."""
 TEXT = 1_000
 """The largest size of its text."""
 LONGEST = 300
-"""The largest length of a string in it, but for the claim."""
+"""The largest length of a string in an answer, except for the claim."""
 CLAIM = 900
 """The largest length of the claim."""
 MOST = {"verdicts": 12, "not_asked": 3, "next": 3, "problems": 6, "checks": 12, "lines": 40}
-"""The largest numbers of what an answer lists."""
+"""The largest number of items of each list."""
 
 
 class Verdict(Struct, frozen=True):
-    """What was found of a property.  ``origin``: who declares it; ``shadows``: the interface of the
-    library whose property of this name it replaces; ``run``: the handle of a run."""
+    """The verdict on a property.  ``origin``: the file or library that declares it; ``shadows``:
+    the library interface that has a property of the same name; ``run``: the handle of a run."""
 
     property: str
     verdict: str
@@ -44,8 +44,8 @@ class Verdict(Struct, frozen=True):
 
 
 class World(Struct, frozen=True):
-    """Where the verdicts hold.  ``n``: how many processes, if that is one number; ``honest``:
-    nothing fails."""
+    """The world of the verdicts.  ``n``: the number of processes, unless there are several such
+    numbers; ``honest``: no fault is possible in it."""
 
     text: str
     n: int | None
@@ -61,8 +61,8 @@ class Unasked(Struct, frozen=True):
 
 
 class Shown(Struct, frozen=True):
-    """A run: ``story``: sentences; ``essential``: without any of which it is no violation; ``file``
-    and ``line``: of the property."""
+    """A run.  ``story``: the run in sentences; ``essential``: the steps without any one of which
+    the property holds; ``file`` and ``line``: the place of the property."""
 
     handle: str
     steps: int
@@ -73,7 +73,7 @@ class Shown(Struct, frozen=True):
 
 
 class Growth(Struct, frozen=True):
-    """Without ``name`` there would be ``factor`` times fewer states."""
+    """The variable ``name`` multiplies the number of states by ``factor``."""
 
     name: str
     factor: float
@@ -91,7 +91,7 @@ class Search(Struct, frozen=True):
 
 
 class Next(Struct, frozen=True):
-    """A call that may be worth making, and why."""
+    """A suggested call, and the reason for it."""
 
     tool: str
     arguments: dict[str, Any]
@@ -99,7 +99,7 @@ class Next(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True):
-    """A diagnostic of a spec, or what is refused of a call (``A…``)."""
+    """A diagnostic of a spec, or the reason why a call was refused (codes ``A…``)."""
 
     code: str
     message: str
@@ -110,7 +110,8 @@ class Problem(Struct, frozen=True):
 
 
 class Declared(Struct, frozen=True):
-    """A check as it is declared.  ``digests``: of its properties, by name, and of its world."""
+    """The declaration of a check.  ``digests``: those of its properties, by name, and of its
+    world."""
 
     check: str
     protocol: str
@@ -121,11 +122,11 @@ class Declared(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """What a tool returns.
+    """The result of a tool.
 
-    ``outcome`` is the worst of what was found, whatever was expected; ``as_expected``: whether all
-    that was expected came true.  ``claim`` says what was found and where that holds, and is true
-    without the rest.  ``left_out``: how many of each list are not shown.
+    ``outcome`` is the worst verdict, whether it was expected or not; ``as_expected``: whether every
+    expectation was met.  ``claim`` states the verdicts together with their world, and is true on
+    its own.  ``left_out``: the number of items that were cut from each list.
     """
 
     outcome: Outcome
@@ -163,12 +164,12 @@ def _without_words(node: Any) -> Any:
 
 
 def worst(outcomes: list[str]) -> Any:
-    """Returns the worst of some outcomes; ``unknown`` where there is none."""
+    """Returns the worst of ``outcomes``; ``unknown`` if there are none."""
     return min(outcomes, key=WORST.index, default="unknown")
 
 
 def fitted(answer: Answer) -> dict[str, Any]:
-    """Returns an answer as JSON has it, within all limits."""
+    """Returns ``answer`` as JSON data, cut to the limits of this module."""
     left = dict(answer.left_out)
     kept = {name: getattr(answer, name) for name in MOST}
     for name, most in MOST.items():
@@ -190,7 +191,7 @@ def _cut(kept: dict[str, Any], left: dict[str, int], name: str, most: int) -> No
 
 
 def _short(node: Any, most: int = LONGEST) -> Any:
-    """Returns what JSON has, with long strings cut, and without what no text should have."""
+    """Returns JSON data with long strings cut and unprintable characters replaced."""
     match node:
         case str():
             return node if node.isprintable() and len(node) <= most else _plain(node, most)
@@ -215,7 +216,7 @@ def _plain(text: str, most: int) -> str:
 
 
 def text_of(found: dict[str, Any]) -> str:
-    """Returns an answer for a reader: its claim, and a line for each verdict and problem."""
+    """Returns the text of an answer: its claim, and a line for each verdict and problem."""
     lines = [f"{found['outcome']}: {found['claim']}"]
     lines += [f"{v['property']}: {v['verdict']} ({v['origin']})" for v in found["verdicts"]]
     lines += [

@@ -29,7 +29,7 @@ _Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{12}(?![\s\S])")]
 
 
 class Budget(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a call may cost: ``seconds`` of time, and ``states``."""
+    """The limits of a call: ``seconds`` of wall time, and ``states`` of a search."""
 
     seconds: Annotated[int, Meta(ge=1, le=50)]
     states: Annotated[int, Meta(ge=1, le=100_000_000)]
@@ -97,8 +97,8 @@ class Run(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Log(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Decides whether logs are of a run of a check (``path`` and ``check``), or whether they have
-    the properties of an ``interface``."""
+    """Decides whether a run of a check (``path`` and ``check``) explains the logs, or whether they
+    satisfy the properties of an ``interface``."""
 
     logs: Annotated[list[Path], Meta(min_length=1, max_length=16)]
     budget: Budget

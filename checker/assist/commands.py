@@ -1,4 +1,4 @@
-"""Runs commands of the tool for calls of an assistant, each in a process group of its own."""
+"""Runs the commands behind an assistant's calls, each in its own process group."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORKER = "checker.cli.assistant_worker"
 WAITING = 8
 """The number of calls that may wait for a process."""
 LATE = 1.0
-"""Seconds after its time when a command is asked to end, with a report of what it knows."""
+"""Seconds after its time limit at which a command is asked to end and report what it knows."""
 LAST = 2.0
 """Seconds after that until it is killed."""
 LARGEST = 64_000_000
@@ -34,7 +34,7 @@ KEPT = 2 << 30
 
 
 class Output(Struct, frozen=True):
-    """What a command wrote; ``killed``: it did not end in time."""
+    """The output of a command; ``killed``: it was killed because it did not end in time."""
 
     out: bytes
     err: str
@@ -58,7 +58,7 @@ class Commands:
         self._daemon: tuple[subprocess.Popen[bytes], int] | None = None
 
     def start(self) -> None:
-        """Starts the process that later commands are forked from."""
+        """Starts the daemon from which later commands are forked."""
         watched, held = os.pipe()
         words = [*command(str(watched), "0", module=WORKER)]
         self._daemon = (
@@ -72,7 +72,7 @@ class Commands:
         os.close(watched)
 
     def close(self) -> None:
-        """Ends what was started, and removes the folder."""
+        """Kills the daemon and removes the folder of the session."""
         if self._daemon is not None:
             process, held = self._daemon
             os.close(held)
@@ -102,7 +102,7 @@ class Commands:
     ) -> Output:
         """Runs ``bivalence WORDS`` in a folder; ``lines``: its standard input.
 
-        Raises :class:`Refused` (A005).  If it is cancelled, nothing of the command goes on.
+        Raises :class:`Refused` (A005).  Cancelling the call kills the command.
         """
         if self._free.statistics().tasks_waiting >= WAITING:
             raise Refused(BUSY, f"{WAITING} calls are waiting already", "try again later")
@@ -117,7 +117,7 @@ class Commands:
     async def _started(
         self, words: list[str], folder: Path, seconds: int, stdin: Any
     ) -> AsyncIterator[Process]:
-        """Yields the process; behind the block it has ended, with its group."""
+        """Yields the process; when the block is left, its whole group is killed."""
         watched, held = os.pipe()
         process = None
         try:
@@ -162,7 +162,7 @@ class Commands:
 
 
 async def _output(process: Process, seconds: int) -> Output:
-    """Returns what a command writes; asks it to end where it is late, and gives up then."""
+    """Returns the output of a command.  A late one is asked to end, and then given up."""
     out, err = bytearray(), bytearray()
     assert process.stdout is not None and process.stderr is not None
     ended = False

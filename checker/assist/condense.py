@@ -144,7 +144,7 @@ def is_honest(world: str) -> bool:
 
 
 def claim_of(answer: Answer, scenarios: list[Document] | None = None) -> str:
-    """Returns what was found in a sentence or two: what limits it comes first."""
+    """Returns the verdicts in a few sentences; what limits them comes first."""
     said = []
     world = answer.world
     success = answer.outcome in SUCCESSES
@@ -188,7 +188,7 @@ def _run(report: Document, handles: dict[str, str]) -> Shown | None:
 
 
 def shown(trace: Document, handle: str) -> Shown:
-    """Returns a run in short."""
+    """Returns a summary of a run."""
     explanation = trace.get("explanation") or {}
     story = [*explanation.get("sentences", ())]
     steps = [s for s in trace["steps"] if s["number"]]

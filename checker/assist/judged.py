@@ -1,6 +1,6 @@
 """Copies a spec so that the library's properties are asked in place of the author's.
 
-Declarations that take a name of the library get another name; what else the file has stays.
+Declarations that use a name of the library are renamed; the rest of the file is unchanged.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def judged_copy(
 
 
 def _renamed(text: str, names: list[str]) -> str:
-    """Returns the text whose declarations of properties called so are called otherwise."""
+    """Returns the text with the declared properties ``names`` renamed."""
     some = "|".join(map(re.escape, names))
     return re.sub(rf"\b((?:property|invariant)\s+)({some})\b", rf"\1\2{OTHER}", text)
 
 
 def _asking(text: str, check: str, names: list[str]) -> str:
-    """Returns the text whose check asks ``names``, too."""
+    """Returns the text in which ``check`` also asks the properties ``names``."""
     if not names:
         return text
     clause = f"  prove {', '.join(names)}\n"

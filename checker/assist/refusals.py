@@ -1,4 +1,4 @@
-"""What is refused of a call, with its code (``docs/assistants.md`` lists them)."""
+"""The reasons for refusing a call, with their codes (``docs/assistants.md`` lists them)."""
 
 from __future__ import annotations
 

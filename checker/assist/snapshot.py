@@ -128,5 +128,5 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _word(name: str) -> str:
-    """Returns a name that a command does not take for an option."""
+    """Returns ``name`` in a form that no command takes for an option."""
     return f"./{name}" if name.startswith("-") else name

@@ -109,7 +109,7 @@ class Tools:
         return replace(answer, next=next_of(answer, msgspec.to_builtins(asked)))
 
     async def _resume(self, asked: given.Check) -> Answer:
-        """Continues a search of the files as they were."""
+        """Continues an earlier search, of the files as they were then."""
         folder = self._commands.known(asked.resume or "")
         try:
             call = json.loads((folder / CALL).read_text(encoding="utf-8"))
@@ -149,7 +149,7 @@ class Tools:
     async def _compared(
         self, answer: Answer, asked: given.Check, path: str, folder: Path
     ) -> Answer:
-        """Returns an answer with what differs from the baseline."""
+        """Returns ``answer`` with the differences from the baseline."""
         if not asked.baseline:
             return answer
         document = await self._declared(path, folder)

@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli import console
-from checker.cli.assumptions import FRESH, HTML, asked, options_for, run_points
-from checker.cli.document_options import JSON_OUT, unusable_document, write_json, writing_errors
-from checker.cli.errors import UNKNOWN
+from checker.cli.document_options import JSON_OUT, unusable_document, writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.parallel import JOBS
+from checker.cli.points import (
+    FRESH,
+    HTML,
+    asked,
+    finish,
+    options_for,
+    require_writable,
+    run_points,
+)
 from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
 from checker.formats.kinds import FRONTIERS_KIND
 
@@ -58,31 +64,17 @@ def frontier(name: str, over: tuple[str, ...], points: int, quiet: bool, **given
     limit each point. Exit codes: 0, 2 if the check is not as expected as it is, 3 if some point at
     the boundary is undecided.
     """
-    from checker import kept
-    from checker.cli.reporting import require_outputs
+    from checker.render.html.frontier import frontier_page
+    from checker.render.terminal.frontier import frontier_view
     from checker.sweep.grid import grid_of
 
-    require_outputs([given[out] for out in ("json_out", "html_out") if given[out]])
-    if given["fresh"]:
-        kept.use(False)
+    require_writable(given)
     grid = grid_of(over)
     question = asked(name, options_for(given), quiet=quiet)
     report = _found(question, grid, points, given["jobs"], quiet=quiet)
-    if given["json_out"] != "-":
-        from checker.render.terminal.frontier import frontier_view
-
-        console.print_view(frontier_view(report))
-    if given["html_out"]:
-        from checker.render.html.frontier import frontier_page
-
-        console.write_file(given["html_out"], frontier_page(report))
-    code = 0 if report.is_decided else UNKNOWN
-    if given["json_out"] is not None:
-        from checker.formats import json_format
-
-        found = json_format.report_to_json(report)
-        write_json(given["json_out"], json_format.document(FRONTIERS_KIND, [found], [], code))
-    return code
+    return finish(
+        report, given, FRONTIERS_KIND, lambda: frontier_view(report), lambda: frontier_page(report)
+    )
 
 
 def _found(

@@ -13,7 +13,7 @@ from checker.conform.read_log import Log, Row
 from checker.records import replace
 
 PLACES = ("from", "receivers", "to", "msg", "sender", "fields", "arguments", "state")
-"""The columns of a line whose values are changed."""
+"""The columns of a log line in which a value may be changed."""
 
 Path = tuple[str | int, ...]
 
@@ -80,7 +80,7 @@ def _place(path: Path) -> Path:
 
 
 def _others(value: Any, alike: Mapping[str, Any]) -> list[Any]:
-    """Returns what ``value`` may become."""
+    """Returns the values that may replace ``value``."""
     found = [other for other in alike.values() if type(other) is type(value) and other != value]
     if isinstance(value, bool):
         return [not value]

@@ -225,7 +225,7 @@ class _Conforming:
         return replace(report, proposals=self._proposals()) if self.asked.proposals else report
 
     def with_coverage(self, report: Conformance) -> Conformance:
-        """Returns ``report`` with what no window shows, if that is asked and there is time."""
+        """Adds what no window covers to ``report``, if asked and time is left."""
         if not self.asked.coverage or report.windows is None:
             return report
         found: list[Unseen] = []
@@ -271,7 +271,7 @@ class _Conforming:
         return replace(report, obstacles=(found,))
 
     def _proposals(self) -> tuple[StepProposal, ...]:
-        """Returns what may be written in the mapping, as far as there is time to find out."""
+        """Returns proposals for the mapping, as many as are found in the time left."""
         found: list[StepProposal] = []
         seeking = StepProposals(
             self.opened.system, self.log, self.asked.mapping, self.observation, self._explains

@@ -1,5 +1,5 @@
-"""What of a spec no log has seen: handlers, branches, crash points, faults and values of variables;
-and runs of the check that would show it."""
+"""The parts of a spec that no log covers: handlers, branches, crash points, faults and values of
+variables; and runs of the check that would show it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_VALUES = 8
 """The largest number of values of a variable whose values are covered."""
 
 FAULTS = (*sorted(STOPS), MarkKind.RECOVER)
-"""The kinds of faults of which a log has lines."""
+"""The kinds of faults that logs have lines for."""
 
 
 class Seen(Struct):
@@ -39,7 +39,7 @@ class Seen(Struct):
     values: set[tuple[int, Any]] = field(default_factory=set)
 
     def add(self, log: LocalLog, window: Window) -> None:
-        """Adds what all steps that explain a window have in common."""
+        """Adds what is common to all steps that explain a window."""
         if not window.steps:
             return
         self.marks |= passed_by_all(window)
@@ -58,7 +58,7 @@ def passed_by_all(window: Window) -> set[int]:
 
 
 class _Targets:
-    """What can be seen in a system, and of that what a step or a state shows."""
+    """Everything of a system that can be covered, and what a step or a state covers."""
 
     def __init__(self, system: TransitionSystem) -> None:
         self.system = system
@@ -73,7 +73,7 @@ class _Targets:
                     self.variables[number] = tuple(t.universe(type_.value))
 
     def all(self) -> dict[Any, Unseen]:
-        """Returns what can be seen, by its key."""
+        """Returns everything that can be covered, by its key."""
         found: dict[Any, Unseen] = {}
         for number, each in enumerate(self.places):
             found["place", number] = Unseen(each.kind, each.text, each.file, each.line, each.column)
@@ -90,7 +90,7 @@ class _Targets:
         return found
 
     def of_mark(self, mark: int) -> Iterator[Any]:
-        """Yields what a step shows that passes ``mark``."""
+        """Yields what a step that passes ``mark`` covers."""
         if mark not in self._place_of:
             reached = (n for n, c in enumerate(covered(self.system, {mark})) if c.reached)
             self._place_of[mark] = next(reached, None)
@@ -100,12 +100,12 @@ class _Targets:
             yield "fault", kind
 
     def of_seen(self, seen: Seen) -> set[Any]:
-        """Returns what windows have seen."""
+        """Returns what windows have covered."""
         found = {key for mark in seen.marks for key in self.of_mark(mark)}
         return found | {("state", number, value) for number, value in seen.values}
 
     def of_edge(self, graph: StateGraph, edge: Edge) -> set[Any]:
-        """Returns what a step shows, with the state after it."""
+        """Returns what a step and the state after it cover."""
         marks = {event.mark for event in edge.transition.events}
         found = {key for mark in marks for key in self.of_mark(mark)}
         return found | self.of_state(graph, edge.target)
@@ -121,7 +121,7 @@ def _values(value: Any) -> tuple[Any, ...]:
 
 
 _kept: list[tuple[TransitionSystem, StateGraph]] = []
-"""The states of the system of the log before."""
+"""The system of the previous log, and its states."""
 
 
 def _graph(system: TransitionSystem) -> StateGraph:

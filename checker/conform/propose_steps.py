@@ -90,7 +90,7 @@ class _Tried(Struct, frozen=True):
 
 
 class StepProposals:
-    """Seeks proposals for one log.
+    """Searches for proposals for one log.
 
     ``observe``: what is logged, with a mapping; ``explains``: whether a run explains all lines, or
     ``None`` if that was not found out.
@@ -131,7 +131,8 @@ class StepProposals:
         return replace(tried.proposal, rejected=rejected, changes=changed)
 
     def _steps(self) -> dict[Logged, list[HandlerBody]]:
-        """Returns the handlers by what they begin with, but those that the mapping has lines of."""
+        """Returns the handlers by their first event, without those that the mapping groups
+        already."""
         found: dict[Logged, list[HandlerBody]] = {}
         used = {each.step for each in self.mapping.steps}
         for body in handler_bodies(self.system):
@@ -283,7 +284,7 @@ def _name(mapping: LogMapping, step: Logged) -> str:
 
 
 def toml_of(before: LogMapping, after: LogMapping) -> str:
-    """Returns what a mapping has that another one has not, as TOML."""
+    """Returns the part of ``after`` that is not in ``before``, as TOML."""
     if after.unlogged != before.unlogged:
         return f"unlogged = {_written(list(after.unlogged))}"
     step = after.steps[-1]

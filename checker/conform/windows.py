@@ -238,7 +238,7 @@ def merged(scores: Iterable[WindowScore]) -> WindowScore:
 
 
 def _unseen_by_all(scores: list[WindowScore]) -> Iterator[Unseen]:
-    """Yields what none of several logs has seen."""
+    """Yields what none of several logs covers."""
     keys = [{_key(each) for each in score.unseen} for score in scores]
     for each in scores[0].unseen if scores else ():
         if all(_key(each) in of_one for of_one in keys):

@@ -22,8 +22,8 @@ def changed_lines(path: Path, revision: str) -> frozenset[int]:
     """Returns the numbers of the lines of the file at ``path``, as it is, that differ from the file
     at ``revision``.
 
-    Raises :class:`SpecError`: E157 where there is no repository or no git, E158 where it has no
-    such revision.
+    Raises :class:`SpecError`: E157 if there is no repository or no git, E158 if it has no such
+    revision.
     """
     file = path.resolve()
     found = _git(file, "rev-parse", "--git-dir")

@@ -40,7 +40,7 @@ _STATEMENTS = (
     ir.Mark,
 )
 TRIES = 1_000
-"""How many of the exchanges that lead nowhere are tried at most: statements may be equal but for
+"""The largest number of exchanges that are tried in vain: statements may be equal except for
 the names that they bind."""
 _WORDS = frozenset({"text", "definition", "assumptions", "place", "names", "families"})
 """The fields that are for readers, and change no step."""
@@ -76,7 +76,7 @@ def same_but_for_order(one: ir.TransitionSystem, other: ir.TransitionSystem) -> 
 
 
 class _Matching:
-    """Compares parts of two systems, whose marks are ``one`` and ``other``."""
+    """Compares parts of two systems; ``one`` and ``other`` are their marks."""
 
     def __init__(self, one: Sequence[ir.MarkInfo], other: Sequence[ir.MarkInfo]) -> None:
         self._one, self._other = one, other

@@ -36,19 +36,31 @@ class FrontierCell(Struct, frozen=True):
     trace: Trace | None = None
 
 
-class Boundary(Struct, frozen=True):
-    """The boundary in the world ``world`` (settings of a command; empty: that of the check), as a
-    formula.
+class Fall(Struct, frozen=True):
+    """A point at which a property holds, and one with a larger size and no more faults at which it
+    fails."""
 
-    ``formula``: the one with the least integers that separates the points that hold from those that
-    fail; empty where there is none, and then ``said`` has why.  ``others``: of nearly the same
-    size, which these points do not tell from it.  ``up_to``: what was enumerated, such as ``n =
-    6``.  ``proved``: that it suffices is proved for all sizes.
+    holds: str
+    fails: str
+
+
+class Boundary(Struct, frozen=True):
+    """The boundary of a property in the world ``world``: settings of a command, or empty for the
+    check's own world.
+
+    ``shape``: it holds at every point, or at no point; ``formula`` separates the points that hold
+    from those that fail, with the least integers; there is none, and ``points`` are the largest at
+    which it holds; or no formula fits.  ``others``: formulas of nearly the same size that these
+    points do not rule out.  ``fall``: why no formula fits, if there is such a
+    pair.  ``up_to``: what was enumerated, such as ``n = 6``.  ``proved``: ``prove`` proves for all
+    sizes that the formula suffices.
     """
 
     world: str
-    formula: str
-    said: str
+    shape: Literal["everywhere", "nowhere", "formula", "points", "none"]
+    formula: str = ""
+    points: tuple[str, ...] = ()
+    fall: Fall | None = None
     others: tuple[str, ...] = ()
     up_to: str = ""
     proved: bool = False

@@ -10,13 +10,32 @@ from checker.results.frontier import Boundary, Frontier, FrontierCell, PropertyF
 
 def boundary_text(found: Boundary) -> str:
     """Returns a boundary in a sentence: ``n > 3 * f (enumerated up to n = 6)``."""
-    said = found.formula or found.said
+    said = shape_text(found)
     how = f"enumerated up to {found.up_to}" if found.up_to else ""
     if found.proved:
         how = f"proved to suffice for all sizes; that it is needed, {how}"
     more = f"; the grid does not tell it from {' or '.join(found.others)}" if found.others else ""
     where = f" with {found.world}" if found.world else ""
     return f"{said}{where}{f' ({how})' if how else ''}{more}"
+
+
+def shape_text(found: Boundary) -> str:
+    """Returns a boundary without how it was found: ``n > 3 * f``, ``holds at every point``."""
+    match found.shape:
+        case "everywhere":
+            return "holds at every point"
+        case "nowhere":
+            return "holds at no point"
+        case "formula":
+            return found.formula
+        case "points":
+            up_to = "; ".join(found.points)
+            return f"holds up to {up_to}" if up_to else "no point is known to hold"
+        case "none":
+            if found.fall is None:
+                return "no formula `a * size > b * faults + c` fits"
+            pair = f"it holds at {found.fall.holds}, and fails at {found.fall.fails}"
+            return f"no formula fits: NOT MONOTONE in size: {pair}"
 
 
 def cell_text(cell: FrontierCell) -> str:

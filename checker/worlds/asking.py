@@ -1,9 +1,9 @@
-"""Asks many points at a time, each once, in processes of this machine; several searches share the
-answers."""
+"""Runs the check at many points in parallel processes, once at each; searches share the answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 K = TypeVar("K")
 Tell = Callable[[int, Sequence[str]], None]
-"""Receives how many points are done, and how far those are that run."""
+"""Receives the number of finished points, and a line of progress for each running one."""
 
 
 class Asker:
@@ -48,8 +48,8 @@ class Asker:
             self._pool.__exit__(kind, error, trace)
 
     def ask(self, wanted: Mapping[K, Options]) -> dict[K, PointOutcome]:
-        """Returns what comes of each point; raises ``KeyboardInterrupt``, and then
-        :meth:`known` has those that are there."""
+        """Returns the outcome at each point.  Raises ``KeyboardInterrupt``; :meth:`known` then
+        returns the outcomes so far."""
         keys = {point: key_of(options) for point, options in wanted.items()}
         new = {
             keys[point]: options
@@ -65,10 +65,10 @@ class Asker:
         return {point: self._outcomes[key] for point, key in keys.items()}
 
     def known(self, options: Options) -> PointOutcome | None:
-        """Returns what has come of a point, where it was run."""
+        """Returns the outcome at a point that was run, else ``None``."""
         return self._outcomes.get(key_of(options))
 
-    def _run(self, tasks: Sequence[PointTask]):  # type: ignore[no-untyped-def]
+    def _run(self, tasks: Sequence[PointTask]) -> Iterator[PointOutcome]:
         if not tasks:
             return
         if self._jobs == 1:
@@ -85,13 +85,13 @@ class Asker:
 
         yield from self._pool.run(tasks, tell)
 
-    def _say(self, running) -> None:  # type: ignore[no-untyped-def]
+    def _say(self, running: Iterable[str]) -> None:
         if self._tell is not None:
             self._tell(self.done, list(running))
 
 
 def key_of(options: Options) -> str:
-    """Returns what distinguishes points: their settings, and the fairness that is not assumed."""
+    """Returns the key of a point: its settings, and the fairness that it does not assume."""
     return repr((sorted(options.settings.items()), sorted(options.unfair)))
 
 
@@ -99,26 +99,18 @@ def search_together(
     searches: Mapping[K, Search],
     ask: Callable[[Mapping[tuple[K, Point], Point]], Mapping[tuple[K, Point], Answer]],
 ) -> dict[K, Boundary]:
-    """Runs several searches side by side, so that what they want is asked at once, and returns what
-    each finds.  Where ``ask`` is interrupted, ``KeyboardInterrupt`` is raised, and each search has
-    what is known so far (:meth:`Search.boundary`)."""
+    """Runs several searches side by side, so that their points are run together; returns the
+    boundary that each finds.  Passes on ``KeyboardInterrupt`` from ``ask``; each search then has
+    the boundary known so far (:meth:`Search.boundary`)."""
     running = {key: each.run() for key, each in searches.items()}
     wanted: dict[K, set[Point]] = {}
-    for key in list(running):
-        _advance(running, wanted, key, None)
+    for key, asking in running.items():
+        with suppress(StopIteration):
+            wanted[key] = next(asking)
     while wanted:
         asked = {(key, point): point for key, points in wanted.items() for point in points}
-        answers = ask(asked)
-        said = {key: {p: answers[key, p] for p in points} for key, points in wanted.items()}
-        wanted = {}
-        for key, each in said.items():
-            _advance(running, wanted, key, each)
+        answers, before, wanted = ask(asked), wanted, {}
+        for key, points in before.items():
+            with suppress(StopIteration):
+                wanted[key] = running[key].send({p: answers[key, p] for p in points})
     return {key: each.boundary() for key, each in searches.items()}
-
-
-def _advance(running, wanted, key, said) -> None:  # type: ignore[no-untyped-def]
-    """Goes on with one search, and notes what it wants next."""
-    try:
-        wanted[key] = next(running[key]) if said is None else running[key].send(said)
-    except StopIteration:
-        del running[key]

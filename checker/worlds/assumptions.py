@@ -100,7 +100,7 @@ class Assumptions:
         return self._world
 
     def run(self, asker: Asker) -> None:
-        """Asks all that is needed; raises ``KeyboardInterrupt``."""
+        """Runs the search to its end; raises ``KeyboardInterrupt``."""
         self._asker = asker
 
         def ask(wanted: Mapping[tuple[str, Point], Point]) -> dict[tuple[str, Point], Answer]:
@@ -111,7 +111,7 @@ class Assumptions:
         search_together(self._searches, ask)
 
     def report(self, stopped: str | None = None) -> WeakestWorlds:
-        """Returns what is known; ``stopped``: why that is not all."""
+        """Returns the report; ``stopped``: why the search did not end, if so."""
         question, report = self._question, self._question.report
         requires = question.check.protocol.requires
         from checker.language.syntax.constant_text import constant_text
@@ -130,7 +130,7 @@ class Assumptions:
         )
 
     def boundary(self, name: str) -> Boundary:
-        """Returns what is known of the property ``name``, by points."""
+        """Returns the boundary of the property ``name``, as far as it is known."""
         return self._searches[name].boundary()
 
     # ---- points -------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ class Assumptions:
         return " ".join(each for each in (text, unfair) if each) or "as the check is"
 
     def _assumed(self, point: Point) -> list[tuple[str, str]]:
-        """Returns what the world at ``point`` assumes, by axis."""
+        """Returns the assumptions of the world at ``point``, by axis."""
         both = zip(self._world.axes, point, strict=True)
         return [(axis.name, axis.levels[n].words) for axis, n in both if axis.levels[n].words]
 

@@ -9,7 +9,7 @@ boundary of a slice its hardest point is run, too, so that a boundary that is no
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -23,6 +23,7 @@ from checker.records import replace
 from checker.results.frontier import (
     SHOWN,
     Boundary,
+    Fall,
     Frontier,
     FrontierCell,
     Known,
@@ -47,6 +48,8 @@ KNOWN: Mapping[Word, Known] = {
 
 Slice = tuple[str, ...]
 """The values of the axes along which nothing is searched."""
+Key = tuple[str, Slice]
+"""A property and a slice: there is a search for each."""
 
 
 class FrontierPlan(Struct, frozen=True):
@@ -156,7 +159,7 @@ class FrontierSearch:
     def _slice(self, cell: Cell) -> Slice:
         return tuple(cell.settings[name] for name in self._plan.fixed)
 
-    def _exists(self, key: Slice):  # type: ignore[no-untyped-def]
+    def _exists(self, key: Slice) -> Callable[[Point], bool]:
         def exists(point: Point) -> bool:
             cell = self._cells.get((key, point))
             return cell is not None and not cell.impossible
@@ -164,10 +167,10 @@ class FrontierSearch:
         return exists
 
     def run(self, asker: Asker) -> None:
-        """Asks all that is needed; raises ``KeyboardInterrupt``."""
+        """Runs the search to its end; raises ``KeyboardInterrupt``."""
         self._asker = asker
 
-        def ask(wanted):  # type: ignore[no-untyped-def]
+        def ask(wanted: Mapping[tuple[Key, Point], Point]) -> dict[tuple[Key, Point], Answer]:
             options = {key: self._at(key[0][1], point) for key, point in wanted.items()}
             outcomes = asker.ask(options)
             return {key: _neither(outcomes[key].answer(key[0][0])) for key in wanted}
@@ -191,7 +194,7 @@ class FrontierSearch:
     # ---- what is reported ---------------------------------------------------------------------
 
     def report(self, stopped: str | None = None) -> Frontier:
-        """Returns what is known; ``stopped``: why that is not all."""
+        """Returns the report; ``stopped``: why the search did not end, if so."""
         grid = self._plan.sweep.grid
         return Frontier(
             file=self._question.spec.path,
@@ -227,7 +230,8 @@ class FrontierSearch:
             answers = dict(self._searches[name, key].boundary().answers)
             answers |= {p: a for (n, k, p), a in self._probed.items() if (n, k) == (name, key)}
             for fails, holds in contradictions(answers):
-                yield tuple(settings_text(self._cells[key, p].settings) for p in (fails, holds))  # type: ignore[misc]
+                cells = self._cells[key, fails], self._cells[key, holds]
+                yield settings_text(cells[0].settings), settings_text(cells[1].settings)
 
     def _outcome(self, key: Slice, point: Point) -> PointOutcome | None:
         return None if self._asker is None else self._asker.known(self._at(key, point))
@@ -277,7 +281,7 @@ class FrontierSearch:
         within = {tuple(c.settings.items()): c.within for c in self._cells.values()}
         known = [c for c in cells if c.known in ("holds", *SHOWN)]
         same = all((c.known == "holds") == within[tuple(c.settings.items())] for c in known)
-        return bool(boundary.formula) and not boundary.world and same
+        return boundary.shape == "formula" and not boundary.world and same
 
     def _is_number(self, name: str) -> bool:
         return all(value.isdecimal() for value in self._plan.sweep.grid.values(name))
@@ -287,18 +291,20 @@ class FrontierSearch:
         kinds = {cell.known for cell in cells if cell.known not in ("impossible", "vacuous")}
         up_to = f"{x} = {self._values(x)[-1]}" if x else ""
         if kinds == {"holds"}:
-            return Boundary(text, "", "holds at every point", up_to=up_to)
+            return Boundary(text, "everywhere", up_to=up_to)
         if kinds and kinds <= set(SHOWN):
-            return Boundary(text, "", "holds at no point", up_to=up_to)
+            return Boundary(text, "nowhere", up_to=up_to)
         if len(self._plan.harder) != 1 or not x:
-            return Boundary(text, "", _in_words(cells, self._plan.harder), up_to=up_to)
+            points = tuple(_at(c, *self._plan.harder) for c in cells if _is_largest(c))
+            return Boundary(text, "points", points=points, up_to=up_to)
         (y,) = self._plan.harder
-        good = [_pair(c, x, y) for c in cells if c.known == "holds"]
-        bad = [_pair(c, x, y) for c in cells if c.known in SHOWN]
-        found = [formula.text(x, y) for formula in fits(good, bad)]
+        good = [c for c in cells if c.known == "holds"]
+        bad = [c for c in cells if c.known in SHOWN]
+        found = fits((_pair(c, x, y) for c in good), (_pair(c, x, y) for c in bad))
         if not found:
-            return Boundary(text, "", _why_none(good, bad, x, y), up_to=up_to)
-        return Boundary(text, found[0], "", tuple(found[1:]), up_to)
+            return Boundary(text, "none", fall=_fall(good, bad, x, y), up_to=up_to)
+        first, *others = (formula.text(x, y) for formula in found)
+        return Boundary(text, "formula", first, others=tuple(others), up_to=up_to)
 
 
 def _neither(answer: Answer) -> Answer:
@@ -310,21 +316,20 @@ def _pair(cell: FrontierCell, x: str, y: str) -> tuple[int, int]:
     return int(cell.settings[x]), _number(cell.settings[y])
 
 
-def _why_none(good: list[tuple[int, int]], bad: list[tuple[int, int]], x: str, y: str) -> str:
-    """Returns why no formula fits: a point that fails, though it is larger and has no more faults
-    than one that holds, where there is one."""
+def _at(cell: FrontierCell, *names: str) -> str:
+    return ", ".join(f"{name} = {cell.settings[name]}" for name in names)
+
+
+def _is_largest(cell: FrontierCell) -> bool:
+    """Returns whether it holds at a point of the boundary."""
+    return cell.frontier and cell.known == "holds"
+
+
+def _fall(good: list[FrontierCell], bad: list[FrontierCell], x: str, y: str) -> Fall | None:
+    """Returns a point that holds and one that fails though ``x`` is larger and ``y`` is not."""
     for one in good:
         for other in bad:
-            if other[0] >= one[0] and other[1] <= one[1]:
-                holds, fails = (f"{x}={a} {y}={b}" for a, b in (one, other))
-                return (
-                    f"no formula fits: NOT MONOTONE in {x}: it holds at {holds}, fails at {fails}"
-                )
-    return f"no formula of the kind a * {x} > b * {y} + c fits"
-
-
-def _in_words(cells: list[FrontierCell], harder: tuple[str, ...]) -> str:
-    """Returns the points at the boundary of a world without a second number."""
-    holds = [c for c in cells if c.frontier and c.known == "holds"]
-    points = (", ".join(f"{name} = {c.settings[name]}" for name in harder) for c in holds)
-    return f"holds up to {'; '.join(points)}" if holds else "no point is known to hold"
+            (n, f), (more, faults) = _pair(one, x, y), _pair(other, x, y)
+            if more >= n and faults <= f:
+                return Fall(_at(one, x, y), _at(other, x, y))
+    return None

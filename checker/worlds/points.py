@@ -30,7 +30,7 @@ ANSWERS = {
     Word.ERROR: Answer.FAILS,
     Word.VACUOUS: Answer.VACUOUS,
 }
-"""What a verdict says of a point; any other one leaves it unknown."""
+"""The answer at a point, by verdict; unknown for any other verdict."""
 
 
 class PointTask(Struct, frozen=True):
@@ -81,8 +81,8 @@ class PointOutcome(Struct, frozen=True):
 
 
 def run_point(task: PointTask, listener: Listener | None = None) -> PointOutcome:
-    """Returns what comes of a point.  What was decided is kept under the check in its world, and
-    answers the same question later."""
+    """Runs the check at a point and returns the outcome.  Decided outcomes are kept under the check
+    and its world, so that the same point is not run again."""
     from checker.proving.dispatch_check import answer_check
     from checker.session.result_cache import cached
 
@@ -100,13 +100,13 @@ def run_point(task: PointTask, listener: Listener | None = None) -> PointOutcome
 
 
 def _without_limits(options: Options) -> Options:
-    """Returns what determines a decided report: limits and threads do not."""
+    """Returns ``options`` without limits and threads, which do not affect a decided report."""
     plain = Options()
     return replace(options, limits=plain.limits, threads=plain.threads)
 
 
 def lost_point(task: PointTask, status: Status, reason: str, seconds: float) -> PointOutcome:
-    """Returns what comes of a point whose process ended."""
+    """Returns the outcome of a point whose process was lost."""
     return PointOutcome(task.number, None, f"{status.value}: {reason}")
 
 

@@ -79,6 +79,16 @@ def test_every_package_is_in_the_picture_once_and_in_the_table_once() -> None:
     assert rows == nodes, "one line for each, in the order of the picture"
 
 
+def test_files_named_in_the_table_exist() -> None:
+    wrong = []
+    for package, said in re.findall(r"^\| `checker/(\w+)/` \| ([^|]+) \|$", PAGE, re.MULTILINE):
+        folder = ROOT / "checker" / package
+        for name in re.findall(r"`([\w/]+\.py)`", said):
+            if not ((folder / name).is_file() or (ROOT / name).is_file()):
+                wrong += [] if [*folder.rglob(name)] else [f"{package}: {name}"]
+    assert wrong == []
+
+
 def test_no_module_lies_loose_beside_the_packages() -> None:
     loose = {path.name for path in (ROOT / "checker").glob("*.py")}
     alone = {"api.py", "polling.py", "processes.py", "records.py", "resources.py"}

@@ -30,7 +30,7 @@ PUBLISHED: dict[str, tuple[str, str]] = {
     "judgement": ("bivalence:judgement-reports:6", "cc431ef76c078cde"),
     "mutation": ("bivalence:mutation-reports:6", "4926135476b2e592"),
     "assumptions": ("bivalence:assumption-reports:6", "9bfdb9baf0bf5185"),
-    "frontier": ("bivalence:frontier-reports:6", "69c1e7fb4bef3a5b"),
+    "frontier": ("bivalence:frontier-reports:6", "e94f36858aaf9513"),
     "sweep": ("bivalence:sweep:2", "6931539eb5cf8a2e"),
 }
 """What each schema is called, and the beginning of its SHA-256.  Who reads documents by a schema

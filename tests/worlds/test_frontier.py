@@ -7,10 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from checker import resources
 from checker.cli.main import main
+from checker.results.frontier import Boundary
+from checker.words.frontier import shape_text
 from checker.worlds.formula import Formula, fits
 from tests.worlds.documents import validate
 
@@ -70,11 +73,8 @@ def test_how_many_can_be_waited_for(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_world_is_a_table_of_its_own(tmp_path: Path) -> None:
     words = ("--over", "f=0..1", "--over", "links={perfect,lossy}")
     report, _ = asked(tmp_path / "p.bcast", QUORUM, *words)
-    said = {b["world"]: b["said"] for b in report["properties"][0]["boundaries"]}
-    assert said == {
-        "--set links=perfect": "holds at every point",
-        "--set links=lossy": "holds at no point",
-    }
+    shapes = {b["world"]: b["shape"] for b in report["properties"][0]["boundaries"]}
+    assert shapes == {"--set links=perfect": "everywhere", "--set links=lossy": "nowhere"}
 
 
 def test_what_is_vacuous_does_not_count(tmp_path: Path) -> None:
@@ -128,7 +128,20 @@ def test_a_property_that_is_violated_here_has_a_boundary_too(tmp_path: Path) -> 
     text = QUORUM.replace("need = 2", "need = 3").replace("prove enough", "expect enough violated")
     report, _ = asked(tmp_path / "p.bcast", text, "--over", "f=0..1")
     (enough,) = report["properties"]
-    assert [b["said"] for b in enough["boundaries"]] == ["holds up to f = 0"]
+    assert [(b["shape"], b["points"]) for b in enough["boundaries"]] == [("points", ["f = 0"])]
+
+
+def test_a_larger_size_that_fails_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = QUORUM.replace("correct(p) => eventually #p.got >= need", "always #p.got <= need + 1")
+    report, _ = asked(tmp_path / "p.bcast", text, "--over", "n=3..4,f=0..1")
+    (enough,) = report["properties"]
+    (boundary,) = enough["boundaries"]
+    assert boundary["shape"] == "none" and boundary["formula"] == ""
+    assert boundary["fall"] == {"holds": "n = 3, f = 0", "fails": "n = 4, f = 0"}
+    said = " ".join(capsys.readouterr().out.split())
+    assert "it holds at n = 3, f = 0, and fails at n = 4, f = 0" in said
 
 
 def test_a_red_check_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -188,6 +201,6 @@ def test_headers_state_what_is_found(path: Path, tmp_path: Path) -> None:
     check, axes, stated = found.groups()
     report, _ = run(f"{path}::{check}", tmp_path / "f.json", "--over", axes)
     every = [each for p in report["properties"] for each in p["boundaries"]]
-    said = {each["formula"] or each["said"] for each in every}
+    said = {shape_text(msgspec.convert(each, Boundary)) for each in every}
     assert not any(p["contradictions"] for p in report["properties"])
     assert said - {"holds at every point"} == {stated}

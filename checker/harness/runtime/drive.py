@@ -373,8 +373,8 @@ class Try:
             await asyncio.sleep(TICK)
 
     def activity(self) -> int:
-        """A number that grows with all that happens; where messages are not held, with what is
-        logged."""
+        """A counter of everything that happens; if messages are not held, of what is logged,
+        too."""
         logged = sum(log.read() for log in self.logs.values())
         return logged + (self.links.activity if self.hooks.held else 0)
 

@@ -1,4 +1,4 @@
-"""What happened is judged by the tool: `conform` says whether the spec allows it, `audit` whether
+"""The tool judges what happened: `conform` says whether the spec allows it, `audit` whether
 the property holds, or `judge` if it is about what clients see of an object."""
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def field_names(kind: type) -> tuple[str, ...]:
 
 
 def parts(node: object) -> Iterator[object]:
-    """Yields what the fields of ``node`` are, in their order; nothing where it has none."""
+    """Yields the values of the fields of ``node``, in order."""
     for name in field_names(type(node)):
         yield getattr(node, name)
 

@@ -67,7 +67,7 @@ class World(Struct, frozen=True):
         return tuple(len(axis.levels) - 1 for axis in self.axes)
 
     def settings(self, point: Sequence[int]) -> dict[str, str]:
-        """Returns the world at ``point`` as settings; nothing of what is as in the check."""
+        """Returns the settings at ``point`` that differ from the check's own."""
         moved = [a for a, level in zip(self.axes, point, strict=True) if level != a.at]
         at = {a.name: a.levels[n].value for a, n in zip(self.axes, point, strict=True)}
         found: dict[str, str] = {}
@@ -230,7 +230,7 @@ _SYNCHRONY = ("synchronous", "partial", "asynchronous")
 
 
 def _time(check: typed.Check) -> Iterator[Axis]:
-    """Yields what detectors promise, and how synchronous the system is."""
+    """Yields the axes of detectors and of synchrony."""
     detector = check.detector
     if detector is not None and detector.kind in ("P", "S") and not detector.of_roles:
         kinds = (Level("P", "only crashed processes are suspected"), Level("S"))
@@ -259,7 +259,7 @@ def _detector_text(check: typed.Check, at: Mapping[str, str]) -> str:
 
 
 def _left_out(check: typed.Check, axes: set[str]) -> Iterator[tuple[str, str]]:
-    """Yields what stays as the check has it, each with the reason."""
+    """Yields the parts of the world that no axis varies, each with the reason."""
     n = _processes(check)
     yield "other sizes", "this check has one size" if n is None else f"here n = {n}"
     if check.clients:

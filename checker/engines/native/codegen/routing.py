@@ -66,11 +66,11 @@ class Routing:
         return fn
 
     def route(self) -> Fn:
-        """``route(context, worker, count)``: inserts what is its own of the batch, if KEEP is set,
-        and sends the rest to the shards that own it.
+        """``route(context, worker, count)``: inserts the shard's own rows of the batch, if KEEP is
+        set, and sends the others to the shards that own them.
 
-        Whether a successor is its own is as good as random, so that no branch depends on it: each
-        is copied behind the own ones and behind the others, and counted as one of them.
+        A branch on the owner would be mispredicted half of the time, so there is none: each row is
+        copied to the end of both lists, and only one list's length grows.
         """
         fn = Fn("route", [("context", 0), ("worker", 0), ("count", 64)], None, OUTSIDE)
         context, worker, count = fn.args
@@ -136,7 +136,7 @@ class Routing:
         """``take(context, worker, rows, begin, end)``: inserts the own ones among rows into the
         visited set.
 
-        Returns the position reached: where there is no room the rest has to be taken again.  In
+        Returns the position reached: if room ran out, the rest has to be taken again.  In
         mode ROUTE they are inserted in any order, in mode SEARCH in theirs; in mode NEWCOMERS it
         only checks whether all of them have been visited.
         """
