@@ -339,10 +339,9 @@ MAKERS = {
 }
 """The modules that keep results, and those that compute what they keep."""
 ONLY_DECLARE = {
-    "checker.cli.assumptions",
     "checker.cli.commands",
     "checker.cli.daemon_server",
-    "checker.cli.frontier",
+    "checker.cli.points",
     "checker.engines.spark.class_archive",
     "checker.language.load",
     "checker.model.memo",
