@@ -1,0 +1,79 @@
+"""Renders a report on the holes of a spec in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from checker.diagnostics.english import count
+from checker.render.terminal.canvas import pairs, stack
+from checker.results.fillings import Filling, FillingFate, Fillings
+
+STYLES = {
+    FillingFate.HOLDS: "green", FillingFate.REFUTED: "red", FillingFate.VACUOUS: "yellow",
+    FillingFate.UNKNOWN: "bold yellow", FillingFate.INVALID: "dim",
+}  # fmt: skip
+
+
+def fillings_view(report: Fillings, *, verbose: bool = False) -> RenderableType:
+    """Renders the report; ``verbose``: with the fillings that are no valid specs."""
+    parts: list[RenderableType] = [_summary(report)]
+    parts += [Text(f"  {place}  {text}", style="dim") for place, text in _holes(report)]
+    for fate in FillingFate:
+        found = report.with_fate(fate)
+        if found and (verbose or fate is not FillingFate.INVALID):
+            parts.append(Group(Text(fate.value, style=STYLES[fate]), *map(_filling, found)))
+    parts.append(pairs([(Text(name), Text(said)) for name, said in _rows(report)], 2, 12))
+    return stack(parts)
+
+
+def _summary(report: Fillings) -> Text:
+    fates = [f"{number} {fate.value}" for fate in FillingFate if (number := report.number(fate))]
+    tried = count(report.tried, "filling")
+    return Text(f"{report.file}: {tried}: {', '.join(fates)}", style="bold")
+
+
+def _holes(report: Fillings) -> Iterator[tuple[str, str]]:
+    for hole in report.holes:
+        yield f"line {hole.line}:", hole.text
+
+
+def values_text(values: tuple[str, ...]) -> str:
+    """Returns the expressions of a filling, in the order of the holes."""
+    return "; ".join(values)
+
+
+def _filling(each: Filling) -> Text:
+    text = Text("  ")
+    text.append(", ".join(map(values_text, each.all)), style=STYLES[each.fate])
+    if each.kills:
+        kill = each.kills[0]
+        length = "" if kill.steps is None else f" in {count(kill.steps, 'step')}"
+        known = ", by a run of another filling" if each.replayed else ""
+        said = f"{kill.property} of {kill.check}: {kill.verdict}{length}{known}"
+        text.append(f"\n      {said}", style="dim")
+    if each.reason:
+        text.append(f"\n      {each.reason}", style="dim")
+    return text
+
+
+def _rows(report: Fillings) -> Iterator[tuple[str, str]]:
+    if not report.with_fate(FillingFate.HOLDS):
+        yield "found", "no filling makes the checks come out as they expect"
+    for each in report.determined:
+        if each.number not in report.free:
+            hole = _hole(report, each.number)
+            yield "determined", f"{hole} has to be `{each.value}`, or equal to it"
+    for number in report.free:
+        yield "free", f"nothing that is asked depends on {_hole(report, number)}"
+    yield "checks", ", ".join(report.checks)
+    yield "run", f"{count(report.runs, 'check')} run, {report.replays} refuted by known runs"
+    if report.stopped:
+        yield "stopped", report.stopped
+
+
+def _hole(report: Fillings, number: int) -> str:
+    hole = report.holes[number - 1]
+    return f"the hole in line {hole.line}, column {hole.column}"

@@ -1,0 +1,138 @@
+"""A report on the holes of a spec: which fillings make its checks come out as they expect."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from checker.resources import version
+from checker.results.domains import Amount, Natural, Positive
+from checker.results.mutation import Kill
+from checker.results.trace import Trace
+
+FORMAT = 1
+"""Version of the document."""
+
+
+class FillingFate(StrEnum):
+    """What the checks say of a filling."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    VACUOUS = "vacuous"
+    UNKNOWN = "unknown"
+    INVALID = "invalid"
+
+
+class HoleFound(Struct, frozen=True):
+    """Hole number ``number``: ``text`` is its line; ``of``: the declaration that it is in; ``type``:
+    what may fill it, in words; ``candidates``: how many expressions are tried."""
+
+    number: Positive
+    line: Positive
+    column: Positive
+    of: str
+    text: str
+    type: str
+    candidates: Natural
+
+
+class Same(Struct, frozen=True):
+    """Another filling with the same values in every check: its ``values``."""
+
+    values: tuple[str, ...]
+
+
+class Determined(Struct, frozen=True):
+    """The hole ``number`` has the value of the expression ``value`` in all fillings that hold."""
+
+    number: Positive
+    value: str
+
+
+class Filling(Struct, frozen=True):
+    """An expression for each hole, ``values``, and what the checks say of it.
+
+    ``same``: other fillings that have the same values in every check.  ``kills``: the verdicts that
+    are not as expected, of the first check that has any.  ``trace``: the run of the first of them.
+    ``replayed``: that run had refuted another filling before, and is one of this filling, too.
+    ``states``: of all checks together.  ``reason``: why it is not known, or no valid spec.
+    """
+
+    values: tuple[str, ...]
+    fate: FillingFate
+    same: tuple[Same, ...] = ()
+    kills: tuple[Kill, ...] = ()
+    reason: str = ""
+    states: Natural = 0
+    replayed: bool = False
+    trace: Trace | None = None
+
+    @property
+    def all(self) -> tuple[tuple[str, ...], ...]:
+        """It, and those that have the same values."""
+        return (self.values, *(each.values for each in self.same))
+
+
+class Fillings(Struct, frozen=True):
+    """The report on the holes of ``file`` by ``checks``: each of ``tried`` fillings is in one of
+    ``fillings``.
+
+    ``runs``: how many checks were run; ``replays``: how many were refuted by a run that was known.
+    ``stopped``: why not all fillings are decided.
+    """
+
+    file: str
+    checks: tuple[str, ...]
+    holes: tuple[HoleFound, ...]
+    tried: Natural
+    fillings: tuple[Filling, ...]
+    runs: Natural = 0
+    replays: Natural = 0
+    stopped: str | None = None
+    seconds: Amount = 0.0
+    version: str = version()
+
+    def with_fate(self, fate: FillingFate) -> tuple[Filling, ...]:
+        """Returns the fillings that have this fate."""
+        return tuple(each for each in self.fillings if each.fate is fate)
+
+    def number(self, fate: FillingFate) -> int:
+        """Returns how many fillings have this fate, those with the same values among them."""
+        return sum(len(each.all) for each in self.with_fate(fate))
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether nothing is unknown."""
+        return self.stopped is None and not self.with_fate(FillingFate.UNKNOWN)
+
+    @property
+    def free(self) -> tuple[Positive, ...]:
+        """The numbers of the holes that nothing which is asked depends on: whatever the others
+        have, all candidates have the same fate, and as many states."""
+        return tuple(h.number for h in self.holes if h.candidates > 1 and self._is_free(h.number - 1))
+
+    def _is_free(self, at: int) -> bool:
+        found: dict[tuple[str, ...], set[tuple[FillingFate, Natural]]] = {}
+        for each in self.fillings:
+            for values in each.all:
+                others = (*values[:at], *values[at + 1 :])
+                found.setdefault(others, set()).add((each.fate, each.states))
+        decided = {FillingFate.HOLDS, FillingFate.REFUTED, FillingFate.VACUOUS}
+        several = all(len(said) == 1 for said in found.values())
+        return several and {fate for said in found.values() for fate, _ in said} <= decided
+
+    @property
+    def determined(self) -> tuple[Determined, ...]:
+        """The holes that all fillings which hold have the same value in, each with the first
+        expression for it."""
+        good = self.with_fate(FillingFate.HOLDS)
+        if not good:
+            return ()
+        found = []
+        for hole in self.holes:
+            first = {each.values[hole.number - 1] for each in good}
+            if len(first) == 1:
+                found.append(Determined(hole.number, first.pop()))
+        return tuple(found)
