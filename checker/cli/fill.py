@@ -70,8 +70,7 @@ def fill(name: str, points: int, verbose: bool, quiet: bool, **given: Any) -> in
     options = options_for(given)
     path, separator, wanted = name.partition("::")
     holed = HoledSpec(Path(spec_path(path)))
-    FillSearch.require_few(holed.holes, points, given["timeout"])
-    search = FillSearch(holed, path, wanted if separator else None, options)
+    search = FillSearch(holed, path, wanted if separator else None, options, points)
     report = _found(search, given["jobs"], quiet=quiet)
     if given["json_out"] != "-":
         from checker.render.terminal.fillings import fillings_view

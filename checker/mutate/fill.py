@@ -11,9 +11,8 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.english import count
@@ -24,11 +23,13 @@ from checker.language.mutants import is_mutant
 from checker.language.mutation.holes import Hole, HoledSpec
 from checker.mutate.fill_tasks import FillOutcome, FillTask
 from checker.records import replace
-from checker.results.fillings import Filling, FillingFate, Fillings, HoleFound, Same
+from checker.results.fillings import Candidate, Filling, FillingFate, Fillings, HoleFound
 from checker.session.load import is_parametric, load_check, no_such_check
 
 SECONDS = 60.0
 """The time limit of a check, where the user gives none."""
+TRIES = 1_000
+"""How many fillings are tried until one is a valid spec."""
 
 Values = tuple[str, ...]
 """A candidate for each hole."""
@@ -45,61 +46,54 @@ class _Asked(Struct, frozen=True):
 
 
 class _Known(Struct):
-    """What is known of a filling so far; ``key``: what it is, in each check that was run."""
+    """What is known of a filling so far: by how many checks; ``outcome``: of the one that refutes
+    it."""
 
-    key: tuple[Any, ...] = ()
+    checks: int = 0
     outcome: FillOutcome | None = None
     unknown: str = ""
     states: int = 0
+    messages: list[int | None] = field(default_factory=list)
 
-    @property
-    def is_open(self) -> bool:
-        return self.outcome is None
-
-    def told(self, key: Any, outcome: FillOutcome) -> None:
+    def told(self, outcome: FillOutcome) -> None:
         """Adds what a check says."""
-        self.key = (*self.key, key)
+        self.checks += 1
         self.states += outcome.states
         if outcome.kills or outcome.invalid:
             self.outcome = outcome
         self.unknown = self.unknown or outcome.unknown
+        self.messages.append(outcome.messages)
 
 
 class FillSearch:
     """The search: :meth:`run`, and what is known at any time, :meth:`report`."""
 
-    def __init__(self, holed: HoledSpec, path: str, wanted: str | None, options: Options) -> None:
+    def __init__(
+        self, holed: HoledSpec, path: str, wanted: str | None, options: Options, most: int
+    ) -> None:
         """``wanted``: the check that judges; ``None``: all of them, without the mutants in checks.
-        Raises :class:`SpecError` where no filling is a valid spec, or there is no such check."""
+
+        Raises :class:`SpecError`: where no filling is a valid spec, there is no such check, or
+        there are more than ``most`` fillings (E156).
+        """
         self._holed, self._path = holed, path
         limits = replace(options.limits, timeout=options.limits.timeout or SECONDS)
         self._options = replace(options, limits=limits, strips=False)
         self._session, self._started = os.urandom(8).hex(), time.monotonic()
-        self._known = {v: _Known() for v in itertools.product(*(h.candidates for h in holed.holes))}
         spec = self._first_valid()
         names = [each for each in spec.names if not is_mutant(each)]
         if not names or (wanted is not None and wanted not in names):
             raise no_such_check(path, wanted, names)
         self._asked = [self._ask(spec, n) for n in names if wanted is None or n == wanted]
+        self._candidates = [tuple(self._grouped(hole)) for hole in holed.holes]
+        self._require_few(most)
+        texts = ((each.text for each in found) for found in self._candidates)
+        self._known = {values: _Known() for values in itertools.product(*texts)}
         self._runs = self._replays = 0
-
-    @staticmethod
-    def require_few(holes: Sequence[Hole], most: int, seconds: float | None) -> None:
-        """Raises :class:`SpecError` (E156) where there are more than ``most`` fillings."""
-        number = math.prod(len(hole.candidates) for hole in holes)
-        if number > most:
-            each = " × ".join(str(len(hole.candidates)) for hole in holes)
-            hours = number * (seconds or SECONDS) / 3600
-            message = (
-                f"there are {number:,} fillings ({each}), of {seconds or SECONDS:g} s a check at"
-                f" most: up to {hours:.1f} h on one core; the limit is {count(most, 'filling')}"
-            )
-            hint = f"list fewer candidates, as `??(f + 1, n - f)`, or allow it with --points {number}"
-            raise SpecError((Diagnostic("E156", message, hint=hint),))
 
     def _first_valid(self) -> Spec:
         refused: SpecError | None = None
-        for values in self._known:
+        for values in itertools.islice(self._raw(), TRIES):
             try:
                 return Spec(self._holed.filled(values), self._path)
             except SpecError as problem:
@@ -107,101 +101,105 @@ class FillSearch:
         assert refused is not None
         raise refused
 
+    def _raw(self) -> Iterator[Values]:
+        return itertools.product(*(hole.candidates for hole in self._holed.holes))
+
     def _ask(self, spec: Spec, name: str) -> _Asked:
         settings = self._options.settings
         if is_parametric(spec, name, settings):
             return _Asked(name, None)
         return _Asked(name, dict(compute(load_check(spec, name, settings), settings).values))
 
-    @property
-    def number(self) -> int:
-        """How many fillings there are."""
-        return len(self._known)
+    def _grouped(self, hole: Hole) -> Iterator[Candidate]:
+        """Yields the candidates of a hole, those that have the same values in all checks as one."""
+        groups: dict[tuple[int | str, ...], list[str]] = {}
+        for text in hole.candidates:
+            key = tuple(_value(asked, hole, text) for asked in self._asked)
+            groups.setdefault(key, []).append(text)
+        yield from (Candidate(first, tuple(same)) for first, *same in groups.values())
+
+    def _require_few(self, most: int) -> None:
+        sizes = [len(found) for found in self._candidates]
+        number, limit = math.prod(sizes), self._options.limits.timeout or SECONDS
+        if number > most:
+            each = " × ".join(map(str, sizes))
+            hours = number * len(self._asked) * limit / 3600
+            message = (
+                f"there are {number:,} fillings ({each}), of {limit:g} s a check at most: up to"
+                f" {hours:.1f} h on one core; the limit is {count(most, 'filling')}"
+            )
+            hint = f"list what may fill a hole, as `??(f + 1, n - f)`, or allow --points {number}"
+            raise SpecError((Diagnostic("E156", message, hint=hint),))
 
     # ---- the search ---------------------------------------------------------------------------
 
     def run(self, run: Run) -> None:
-        """Asks one check after the other about all fillings that are still open."""
+        """Asks one check after the other about all fillings that none has refuted."""
         for asked in self._asked:
-            groups: dict[tuple[Any, ...], list[Values]] = {}
-            for values, known in self._known.items():
-                if known.is_open:
-                    groups.setdefault(self._key(asked, values), []).append(values)
-            tasks = [self._task(n, asked, group[0]) for n, group in enumerate(groups.values(), 1)]
+            still = {n: v for n, v in enumerate(self._known, 1) if self._known[v].outcome is None}
+            tasks = [
+                FillTask(
+                    self._session, number, self._path, self._holed.filled(values), asked.name,
+                    self._options, ", ".join(values),
+                )
+                for number, values in still.items()
+            ]  # fmt: skip
             for outcome in run(tasks):
                 self._runs += not outcome.replayed
                 self._replays += outcome.replayed
-                key, group = list(groups.items())[outcome.number - 1]
-                for values in group:
-                    self._known[values].told((asked.name, key), outcome)
-
-    def _key(self, asked: _Asked, values: Values) -> tuple[Any, ...]:
-        """Returns what a filling is in a check: numbers, where they follow from its sizes."""
-        return tuple(
-            self._value(asked, hole, value)
-            for hole, value in zip(self._holed.holes, values, strict=True)
-        )
-
-    @staticmethod
-    def _value(asked: _Asked, hole: Hole, value: str) -> int | str:
-        size = hole.sizes.get(value)
-        if size is None or asked.sizes is None:
-            return value
-        try:
-            return evaluate_size(size, asked.sizes)
-        except SpecError:
-            return value
-
-    def _task(self, number: int, asked: _Asked, values: Values) -> FillTask:
-        return FillTask(
-            self._session, number, self._path, self._holed.filled(values), asked.name,
-            self._options, ", ".join(values),
-        )  # fmt: skip
+                self._known[still[outcome.number]].told(outcome)
 
     # ---- what is reported ---------------------------------------------------------------------
 
     def report(self, stopped: str | None = None) -> Fillings:
         """Returns the report; ``stopped``: why the search did not end, if so."""
-        groups: dict[tuple[Any, ...], list[Values]] = {}
-        for values, known in self._known.items():
-            whole = len(known.key) == len(self._asked) or not known.is_open
-            groups.setdefault(known.key if whole else (values,), []).append(values)
         return Fillings(
             self._path,
             tuple(asked.name for asked in self._asked),
-            tuple(map(self._found, self._holed.holes)),
-            len(self._known),
-            tuple(self._filling(group) for group in groups.values()),
+            tuple(map(self._found, self._holed.holes, self._candidates)),
+            tuple(sorted(map(self._filling, self._known, self._known.values()), key=_cost)),
             self._runs,
             self._replays,
             stopped,
             time.monotonic() - self._started,
         )
 
-    def _found(self, hole: Hole) -> HoleFound:
+    def _found(self, hole: Hole, candidates: tuple[Candidate, ...]) -> HoleFound:
         return HoleFound(
             hole.number, hole.span.line, hole.span.column, hole.of, self._holed.shown(hole),
-            hole.type, len(hole.candidates),
+            hole.type, candidates,
         )  # fmt: skip
 
-    def _filling(self, group: Sequence[Values]) -> Filling:
-        first, *same = group
-        known = self._known[first]
+    def _filling(self, values: Values, known: _Known) -> Filling:
         found, reason = known.outcome, known.unknown
         if found is not None and found.invalid:
-            return Filling(first, FillingFate.INVALID, _same(same), reason=found.invalid)
+            return Filling(values, FillingFate.INVALID, reason=found.invalid)
         if found is not None:
             empty = all(kill.verdict == "vacuous" for kill in found.kills)
             fate = FillingFate.VACUOUS if empty else FillingFate.REFUTED
             return Filling(
-                first, fate, _same(same), found.kills, states=known.states,
-                replayed=found.replayed, trace=found.trace,
+                values, fate, found.kills, states=known.states, replayed=found.replayed,
+                trace=found.trace,
             )  # fmt: skip
-        if len(known.key) < len(self._asked):
-            reason = reason or "it was not run"
+        if known.checks < len(self._asked):
+            reason = reason or "not all checks were run"
         fate = FillingFate.UNKNOWN if reason else FillingFate.HOLDS
-        return Filling(first, fate, _same(same), reason=reason, states=known.states)
+        counted = [number for number in known.messages if number is not None]
+        messages = max(counted) if len(counted) == len(self._asked) else None
+        return Filling(values, fate, reason=reason, states=known.states, messages=messages)
 
 
-def _same(others: Sequence[Values]) -> tuple[Same, ...]:
-    return tuple(map(Same, others))
+def _cost(filling: Filling) -> tuple[bool, int]:
+    """Returns the key by which fillings are ordered: the fewest messages first."""
+    return filling.messages is None, filling.messages or 0
+
+
+def _value(asked: _Asked, hole: Hole, text: str) -> int | str:
+    """Returns what a candidate is in a check: a number, where it follows from its sizes."""
+    size = hole.sizes.get(text)
+    if size is None or asked.sizes is None:
+        return text
+    try:
+        return evaluate_size(size, asked.sizes)
+    except SpecError:
+        return text

@@ -15,7 +15,9 @@ from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.language.load import Spec
 from checker.model.evaluate import RunFault
+from checker.mutate.equivalence import TooLarge
 from checker.mutate.mutant_tasks import first_problem, kills_of, undecided
+from checker.mutate.worst_run import most_messages
 from checker.results.mismatch import ReplayMismatch
 from checker.results.mutation import Kill
 from checker.results.replay import replay_document
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from checker.results.answer import Listener
     from checker.sweep.cells import Status
 
+COUNTED = 3_000
+"""The largest number of states of a check whose messages are counted."""
 RUNS = 8
 """How many refuting runs of a check are kept for others."""
 
@@ -62,6 +66,7 @@ class FillOutcome(Struct, frozen=True):
     kills: tuple[Kill, ...] = ()
     trace: Trace | None = None
     states: int = 0
+    messages: int | None = None
     replayed: bool = False
     unknown: str = ""
     invalid: str = ""
@@ -85,15 +90,28 @@ def run_filling(task: FillTask, listener: Listener) -> FillOutcome:
     trace = next(iter(traces), None)
     if trace is not None:
         _remember(task, trace)
+    unknown = "" if kills else undecided(report)
+    messages = None if kills or unknown else _messages(task, spec)
     return FillOutcome(
-        task.number, kills, trace, report.distinct_states,
-        unknown="" if kills else undecided(report),
-    )  # fmt: skip
+        task.number, kills, trace, report.distinct_states, messages, unknown=unknown
+    )
 
 
 def lost_filling(task: FillTask, status: Status, reason: str, seconds: float) -> FillOutcome:
     """Returns the outcome of a task whose process ended."""
     return FillOutcome(task.number, unknown=f"{task.check}: {status.value}: {reason}")
+
+
+def _messages(task: FillTask, spec: Spec) -> int | None:
+    """Returns how many messages a run of the check sends at most; ``None`` where there is no bound,
+    or too many states to count them."""
+    if is_parametric(spec, task.check, task.options.settings):
+        return None
+    system = instantiated(load_check(spec, task.check, task.options.settings), task.options).system
+    try:
+        return most_messages(system, COUNTED)
+    except (TooLarge, RunFault):
+        return None
 
 
 _refuting: dict[tuple[str, str], list[Trace]] = {}

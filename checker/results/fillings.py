@@ -25,9 +25,21 @@ class FillingFate(StrEnum):
     INVALID = "invalid"
 
 
+class Candidate(Struct, frozen=True):
+    """An expression that may fill a hole; ``same``: others that have its value in every check."""
+
+    text: str
+    same: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """It, and those that have the same values."""
+        return (self.text, *self.same)
+
+
 class HoleFound(Struct, frozen=True):
     """Hole number ``number``: ``text`` is its line; ``of``: the declaration that it is in; ``type``:
-    what may fill it, in words; ``candidates``: how many expressions are tried."""
+    what may fill it, in words; ``candidates``: the expressions that are tried."""
 
     number: Positive
     line: Positive
@@ -35,49 +47,32 @@ class HoleFound(Struct, frozen=True):
     of: str
     text: str
     type: str
-    candidates: Natural
-
-
-class Same(Struct, frozen=True):
-    """Another filling with the same values in every check: its ``values``."""
-
-    values: tuple[str, ...]
-
-
-class Determined(Struct, frozen=True):
-    """The hole ``number`` has the value of the expression ``value`` in all fillings that hold."""
-
-    number: Positive
-    value: str
+    candidates: tuple[Candidate, ...]
 
 
 class Filling(Struct, frozen=True):
     """An expression for each hole, ``values``, and what the checks say of it.
 
-    ``same``: other fillings that have the same values in every check.  ``kills``: the verdicts that
+    ``kills``: the verdicts that
     are not as expected, of the first check that has any.  ``trace``: the run of the first of them.
     ``replayed``: that run had refuted another filling before, and is one of this filling, too.
-    ``states``: of all checks together.  ``reason``: why it is not known, or no valid spec.
+    ``states``: of all checks together.  ``messages``: of the worst run of the check that has most,
+    of a filling that holds; ``None`` where there is no bound, or they were not counted.
+    ``reason``: why it is not known, or no valid spec.
     """
 
     values: tuple[str, ...]
     fate: FillingFate
-    same: tuple[Same, ...] = ()
     kills: tuple[Kill, ...] = ()
     reason: str = ""
     states: Natural = 0
+    messages: Natural | None = None
     replayed: bool = False
     trace: Trace | None = None
 
-    @property
-    def all(self) -> tuple[tuple[str, ...], ...]:
-        """It, and those that have the same values."""
-        return (self.values, *(each.values for each in self.same))
-
 
 class Fillings(Struct, frozen=True):
-    """The report on the holes of ``file`` by ``checks``: each of ``tried`` fillings is in one of
-    ``fillings``.
+    """The report on the holes of ``file`` by ``checks``, and on all ``fillings``.
 
     ``runs``: how many checks were run; ``replays``: how many were refuted by a run that was known.
     ``stopped``: why not all fillings are decided.
@@ -86,7 +81,6 @@ class Fillings(Struct, frozen=True):
     file: str
     checks: tuple[str, ...]
     holes: tuple[HoleFound, ...]
-    tried: Natural
     fillings: tuple[Filling, ...]
     runs: Natural = 0
     replays: Natural = 0
@@ -98,10 +92,6 @@ class Fillings(Struct, frozen=True):
         """Returns the fillings that have this fate."""
         return tuple(each for each in self.fillings if each.fate is fate)
 
-    def number(self, fate: FillingFate) -> int:
-        """Returns how many fillings have this fate, those with the same values among them."""
-        return sum(len(each.all) for each in self.with_fate(fate))
-
     @property
     def is_decided(self) -> bool:
         """Whether nothing is unknown."""
@@ -111,28 +101,22 @@ class Fillings(Struct, frozen=True):
     def free(self) -> tuple[Positive, ...]:
         """The numbers of the holes that nothing which is asked depends on: whatever the others
         have, all candidates have the same fate, and as many states."""
-        return tuple(h.number for h in self.holes if h.candidates > 1 and self._is_free(h.number - 1))
+        return tuple(h.number for h in self.holes if len(h.candidates) > 1 and self._is_free(h.number - 1))
 
     def _is_free(self, at: int) -> bool:
         found: dict[tuple[str, ...], set[tuple[FillingFate, Natural]]] = {}
         for each in self.fillings:
-            for values in each.all:
-                others = (*values[:at], *values[at + 1 :])
-                found.setdefault(others, set()).add((each.fate, each.states))
+            others = (*each.values[:at], *each.values[at + 1 :])
+            found.setdefault(others, set()).add((each.fate, each.states))
         decided = {FillingFate.HOLDS, FillingFate.REFUTED, FillingFate.VACUOUS}
         several = all(len(said) == 1 for said in found.values())
         return several and {fate for said in found.values() for fate, _ in said} <= decided
 
     @property
-    def determined(self) -> tuple[Determined, ...]:
-        """The holes that all fillings which hold have the same value in, each with the first
-        expression for it."""
+    def determined(self) -> dict[str, str]:
+        """The holes, by their numbers, that all fillings which hold have the same value in, each
+        with the first expression for it; none where no filling holds."""
         good = self.with_fate(FillingFate.HOLDS)
-        if not good:
-            return ()
-        found = []
-        for hole in self.holes:
-            first = {each.values[hole.number - 1] for each in good}
-            if len(first) == 1:
-                found.append(Determined(hole.number, first.pop()))
-        return tuple(found)
+        values = {h.number: {each.values[h.number - 1] for each in good} for h in self.holes}
+        fixed = {number for number, found in values.items() if len(found) == 1}
+        return {str(number): values[number].pop() for number in sorted(fixed.difference(self.free))}

@@ -24,30 +24,31 @@ def fillings_view(report: Fillings, *, verbose: bool = False) -> RenderableType:
     for fate in FillingFate:
         found = report.with_fate(fate)
         if found and (verbose or fate is not FillingFate.INVALID):
-            parts.append(Group(Text(fate.value, style=STYLES[fate]), *map(_filling, found)))
+            parts.append(Group(Text(fate.value, style=STYLES[fate]), *(_filling(report, each) for each in found)))
     parts.append(pairs([(Text(name), Text(said)) for name, said in _rows(report)], 2, 12))
     return stack(parts)
 
 
 def _summary(report: Fillings) -> Text:
-    fates = [f"{number} {fate.value}" for fate in FillingFate if (number := report.number(fate))]
-    tried = count(report.tried, "filling")
+    fates = [f"{len(found)} {fate.value}" for fate in FillingFate if (found := report.with_fate(fate))]
+    tried = count(len(report.fillings), "filling")
     return Text(f"{report.file}: {tried}: {', '.join(fates)}", style="bold")
 
 
 def _holes(report: Fillings) -> Iterator[tuple[str, str]]:
+    """Yields the line of each hole, and where there are several, what is equal in it."""
     for hole in report.holes:
         yield f"line {hole.line}:", hole.text
+        for each in hole.candidates if len(report.holes) > 1 else ():
+            if each.same:
+                yield "  equal here:", ", ".join(each.all)
 
 
-def values_text(values: tuple[str, ...]) -> str:
-    """Returns the expressions of a filling, in the order of the holes."""
-    return "; ".join(values)
-
-
-def _filling(each: Filling) -> Text:
+def _filling(report: Fillings, each: Filling) -> Text:
     text = Text("  ")
-    text.append(", ".join(map(values_text, each.all)), style=STYLES[each.fate])
+    text.append(_values(report, each), style=STYLES[each.fate])
+    if each.messages is not None:
+        text.append(f"  {count(each.messages, 'message')} at most", style="dim")
     if each.kills:
         kill = each.kills[0]
         length = "" if kill.steps is None else f" in {count(kill.steps, 'step')}"
@@ -59,13 +60,19 @@ def _filling(each: Filling) -> Text:
     return text
 
 
+def _values(report: Fillings, each: Filling) -> str:
+    """Returns the expressions of a filling; of a single hole also those that are equal to it."""
+    if len(report.holes) > 1:
+        return ", ".join(each.values)
+    (hole,), (value,) = report.holes, each.values
+    return ", ".join(next(known.all for known in hole.candidates if known.text == value))
+
+
 def _rows(report: Fillings) -> Iterator[tuple[str, str]]:
-    if not report.with_fate(FillingFate.HOLDS):
+    if report.is_decided and not report.with_fate(FillingFate.HOLDS):
         yield "found", "no filling makes the checks come out as they expect"
-    for each in report.determined:
-        if each.number not in report.free:
-            hole = _hole(report, each.number)
-            yield "determined", f"{hole} has to be `{each.value}`, or equal to it"
+    for number, value in report.determined.items():
+        yield "determined", f"{_hole(report, int(number))} has to be `{value}`, or equal to it"
     for number in report.free:
         yield "free", f"nothing that is asked depends on {_hole(report, number)}"
     yield "checks", ", ".join(report.checks)
