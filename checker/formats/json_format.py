@@ -37,7 +37,14 @@ WANTED = "a document written by `bivalence check --trace-out`"
 
 
 def report_to_json(
-    report: Report | Valence | Conformance | Judgement | Mutation | WeakestWorlds | Frontier | Fillings,
+    report: Report
+    | Valence
+    | Conformance
+    | Judgement
+    | Mutation
+    | WeakestWorlds
+    | Frontier
+    | Fillings,
 ) -> dict[str, Any]:
     """Returns a report as a JSON object, with the traces that it has."""
     return cast(dict[str, Any], to_data(report))

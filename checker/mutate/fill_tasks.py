@@ -92,9 +92,7 @@ def run_filling(task: FillTask, listener: Listener) -> FillOutcome:
         _remember(task, trace)
     unknown = "" if kills else undecided(report)
     messages = None if kills or unknown else _messages(task, spec)
-    return FillOutcome(
-        task.number, kills, trace, report.distinct_states, messages, unknown=unknown
-    )
+    return FillOutcome(task.number, kills, trace, report.distinct_states, messages, unknown=unknown)
 
 
 def lost_filling(task: FillTask, status: Status, reason: str, seconds: float) -> FillOutcome:

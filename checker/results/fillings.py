@@ -101,7 +101,9 @@ class Fillings(Struct, frozen=True):
     def free(self) -> tuple[Positive, ...]:
         """The numbers of the holes that nothing which is asked depends on: whatever the others
         have, all candidates have the same fate, and as many states."""
-        return tuple(h.number for h in self.holes if len(h.candidates) > 1 and self._is_free(h.number - 1))
+        return tuple(
+            h.number for h in self.holes if len(h.candidates) > 1 and self._is_free(h.number - 1)
+        )
 
     def _is_free(self, at: int) -> bool:
         found: dict[tuple[str, ...], set[tuple[FillingFate, Natural]]] = {}

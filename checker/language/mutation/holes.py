@@ -125,7 +125,9 @@ def _blanks(source: Source) -> list[Blank]:
     scope = Scope(library.around(str(source.path)), "constant")
     for node in _holes_in(source.spec):
         found.setdefault(node.span, Blank(node.span, UNKNOWN, scope))
-    return sorted(found.values(), key=lambda each: (each.span.file, each.span.line, each.span.column))
+    return sorted(
+        found.values(), key=lambda each: (each.span.file, each.span.line, each.span.column)
+    )
 
 
 # ---- where holes can be filled -----------------------------------------------------------------
@@ -162,7 +164,12 @@ def _why_not(source: Source, blank: Blank) -> tuple[str, str] | None:
     if any(_contains(each, blank.span) for each in required):
         hint = "`bivalence frontier` finds the sizes for which a check holds"
         return "this hole is in what a protocol requires of its sizes", hint
-    if not kinds & {ast_items.Protocol, ast_items.Variant, ast_items.Definition, ast_items.Constant}:
+    if not kinds & {
+        ast_items.Protocol,
+        ast_items.Variant,
+        ast_items.Definition,
+        ast_items.Constant,
+    }:
         return "this hole is in no protocol", "fill holes of protocols, definitions and constants"
     return None
 

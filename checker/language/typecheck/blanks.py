@@ -60,5 +60,3 @@ def _note(blank: Blank) -> None:
         "" if blank.type == UNKNOWN and not blank.compares else wanted,
         hint,
     )
-
-

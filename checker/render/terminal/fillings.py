@@ -24,13 +24,20 @@ def fillings_view(report: Fillings, *, verbose: bool = False) -> RenderableType:
     for fate in FillingFate:
         found = report.with_fate(fate)
         if found and (verbose or fate is not FillingFate.INVALID):
-            parts.append(Group(Text(fate.value, style=STYLES[fate]), *(_filling(report, each) for each in found)))
+            parts.append(
+                Group(
+                    Text(fate.value, style=STYLES[fate]),
+                    *(_filling(report, each) for each in found),
+                )
+            )
     parts.append(pairs([(Text(name), Text(said)) for name, said in _rows(report)], 2, 12))
     return stack(parts)
 
 
 def _summary(report: Fillings) -> Text:
-    fates = [f"{len(found)} {fate.value}" for fate in FillingFate if (found := report.with_fate(fate))]
+    fates = [
+        f"{len(found)} {fate.value}" for fate in FillingFate if (found := report.with_fate(fate))
+    ]
     tried = count(len(report.fillings), "filling")
     return Text(f"{report.file}: {tried}: {', '.join(fates)}", style="bold")
 
