@@ -38,8 +38,8 @@ class Candidate(Struct, frozen=True):
 
 
 class HoleFound(Struct, frozen=True):
-    """Hole number ``number``: ``text`` is its line; ``of``: the declaration that it is in; ``type``:
-    what may fill it, in words; ``candidates``: the expressions that are tried."""
+    """Hole number ``number`` of a file, in line ``text``; ``of``: the declaration that it is in;
+    ``type``: that of what may fill it, in words; ``candidates``: the expressions that are tried."""
 
     number: Positive
     line: Positive

@@ -82,8 +82,8 @@ def numbers(found: set[tuple[str, ...]]) -> set[int]:
 
 @pytest.mark.parametrize(("n", "f"), [(2, 1), (3, 1), (3, 0)])
 def test_thresholds_of_a_majority_are_those_of_theory(n: int, f: int, tmp_path: Path) -> None:
-    """One of more than `f` processes that have the message is correct and relays it, and `n - f` may
-    be all that answer: what lies between holds, and nothing does where `n <= 2 f`."""
+    """One of more than `f` processes that have the message is correct and relays it, and `n - f`
+    may be all that answer: what lies between holds, and nothing does where `n <= 2 f`."""
     words = ("--set", f"n={n}", "--set", f"f={f}")
     report, code = filled(tmp_path / "p.bcast", MAJORITY, *words)
     good = {t for t in range(n + 2) if t <= n - f and (t > f or f == 0)}

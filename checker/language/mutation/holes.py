@@ -1,5 +1,5 @@
-"""Holes of a spec (``??``), and the texts that may fill each: expressions of its type from the names
-that are in sight, thresholds over the sizes of the system, or those that the author lists."""
+"""Holes of a spec (``??``), and the texts that may fill each: expressions of its type over the
+names in sight, thresholds over the sizes of the system, or those that the author lists."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def _names(scope: Scope) -> dict[str, typed.Type]:
 
 
 def _conditions(names: dict[str, typed.Type]) -> Iterator[str]:
-    """Yields the simple conditions: variables, members of sets, equal values; and their negations."""
+    """Yields simple conditions: variables, members of sets, equal values, and their negations."""
     yield from ("true", "false")
     for name, type_ in names.items():
         if type_ == BOOL:
