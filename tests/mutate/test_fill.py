@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from checker import resources
 from checker.cli.main import main
 from checker.engines.options import Options
 from checker.language.analysis import Analyst
@@ -95,6 +96,24 @@ def test_thresholds_of_a_majority_are_those_of_theory(n: int, f: int, tmp_path: 
             assert each["trace"]["property"] in names and each["kills"][0]["steps"] > 0
     named = {text for (text,) in found(report)}
     assert {"f + 1", "n - f"} <= named or not good
+
+
+@pytest.mark.slow
+def test_the_thresholds_of_bracha_are_the_published_ones(tmp_path: Path) -> None:
+    """Of all numbers from 0 to 5 in the three thresholds, for `n = 4` and `f = 1`, only more than
+    (n + f) / 2 echoes, f + 1 readies to join and 2 f + 1 to deliver hold (Bracha 1987)."""
+    text = (resources.specs().parent / "examples/holes/bracha.bcast").read_text("utf-8")
+    report, code = filled(tmp_path / "p.bcast", text)
+    equal = [
+        {text: {each["text"], *each["same"]} for each in hole["candidates"]
+         for text in (each["text"], *each["same"])}
+        for hole in report["holes"]
+    ]  # fmt: skip
+    (good,) = found(report)
+    wanted = ("(n + f) div 2 + 1", "f + 1", "2 * f + 1")
+    assert code == 0 and len(report["fillings"]) == 216
+    assert all(text in names[value] for text, names, value in zip(wanted, equal, good, strict=True))
+    assert report["replays"] > 100
 
 
 def test_sizes_tell_thresholds_apart(tmp_path: Path) -> None:
@@ -247,6 +266,7 @@ def test_a_check_refuses_a_hole_and_names_the_command(
     [
         ("p.x <= 2", "p.x <= ??", "E154"),
         ("most = 2", "most = ??", "E154"),
+        ("x < most when up", "x < high(1) when up", "E154"),
         ("Counter(most: Nat = 3) {", "Counter(most: Nat = 3) requires n > ?? {", "E154"),
         ("x < most", "x < ??(1, ??)", "E154"),
         ("state up : bool = true", "state up : (bool, bool) = ??", "E153"),
@@ -259,6 +279,9 @@ def test_bad_holes(
     old: str, new: str, code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = COUNTER.replace(old, new)
+    if "high" in new:  # which a property stands on, by another definition
+        text = f"const more = ??\ndefine high(k: Nat) : Nat = k + more\n{text}"
+        text = text.replace("p.x <= 2", "p.x <= high(1)")
     assert (text != COUNTER) == (code != "E155")
     path = tmp_path / "p.bcast"
     path.write_text(text, "utf-8")

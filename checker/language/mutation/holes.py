@@ -3,13 +3,14 @@ names in sight, thresholds over the sizes of the system, or those that the autho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.graphs import reached
 from checker.language.library import Library, open_source, prelude
 from checker.language.load import sort_diagnostics
 from checker.language.mutation.source_text import Edit, Source
@@ -93,8 +94,8 @@ class HoledSpec:
     def _edit(self, hole: Hole, value: str) -> Edit:
         if not hole.compares:
             return self._source.instead(hole.span, f"({value})" if " " in value else value)
-        node = next(n for n in _holes_in(self._source.spec) if n.span == hole.span)
-        left, right = node.args
+        holes = (n for n in _holes_in(self._source.spec) if isinstance(n, ast.Operator))
+        left, right = next(node.args for node in holes if node.span == hole.span)
         start, end = self._source.bounds(left.span)[1], self._source.bounds(right.span)[0]
         return Edit(start, end, self._source.text[start:end].replace("??", value, 1))
 
@@ -154,7 +155,7 @@ def _why_not(source: Source, blank: Blank) -> tuple[str, str] | None:
     kinds = {type(node) for node in around}
     if sum(isinstance(node, ast.Blank) for node in around) > 1:
         return "this hole is in another hole", "list expressions without holes"
-    if ast_items.PropertyDecl in kinds or blank.scope.mode == "property":
+    if ast_items.PropertyDecl in kinds or _names_of(around) & _in_properties(source):
         hint = "write what is required; `bivalence mutate --properties` finds stronger properties"
         return "this hole is in a property, and whatever makes it true would fill it", hint
     if ast_items.Check in kinds:
@@ -172,6 +173,28 @@ def _why_not(source: Source, blank: Blank) -> tuple[str, str] | None:
     }:
         return "this hole is in no protocol", "fill holes of protocols, definitions and constants"
     return None
+
+
+def _names_of(nodes: Iterable[object]) -> set[str]:
+    """Returns the names of those of the nodes that are definitions or constants."""
+    kinds = ast_items.Definition | ast_items.Constant
+    return {node.name.text for node in nodes if isinstance(node, kinds)}
+
+
+def _in_properties(source: Source) -> set[str]:
+    """Returns the names that the properties of a file stand on."""
+    uses: dict[str, set[str]] = {}
+    for node in nodes_of(source.spec):
+        if isinstance(node, ast_items.Definition | ast_items.Constant):
+            uses.setdefault(node.name.text, set()).update(_used(node))
+    asked = (node for node in nodes_of(source.spec) if isinstance(node, ast_items.PropertyDecl))
+    return set(reached(set().union(*map(_used, asked)), lambda name: uses.get(name, ())))
+
+
+def _used(tree: object) -> set[str]:
+    nodes = [*nodes_of(tree)]
+    applied = {node.name for node in nodes if isinstance(node, ast.Apply)}
+    return applied | {node.text for node in nodes if isinstance(node, ast.Name)}
 
 
 def _contains(node: object, span: Span) -> bool:

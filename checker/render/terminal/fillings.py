@@ -20,7 +20,8 @@ STYLES = {
 def fillings_view(report: Fillings, *, verbose: bool = False) -> RenderableType:
     """Renders the report; ``verbose``: with the fillings that are no valid specs."""
     parts: list[RenderableType] = [_summary(report)]
-    parts += [Text(f"  {place}  {text}", style="dim") for place, text in _holes(report)]
+    holes = [Text(f"  {place}  {text}", style="dim") for place, text in _holes(report)]
+    parts.append(Group(*holes))
     for fate in FillingFate:
         found = report.with_fate(fate)
         if found and (verbose or fate is not FillingFate.INVALID):
@@ -78,8 +79,8 @@ def _values(report: Fillings, each: Filling) -> str:
 def _rows(report: Fillings) -> Iterator[tuple[str, str]]:
     if report.is_decided and not report.with_fate(FillingFate.HOLDS):
         yield "found", "no filling makes the checks come out as they expect"
-    for number, value in report.determined.items():
-        yield "determined", f"{_hole(report, int(number))} has to be `{value}`, or equal to it"
+    for at, value in report.determined.items():
+        yield "determined", f"{_hole(report, int(at))} has to be `{value}`, or equal to it"
     for number in report.free:
         yield "free", f"nothing that is asked depends on {_hole(report, number)}"
     yield "checks", ", ".join(report.checks)
