@@ -1,8 +1,8 @@
 """Counts the messages of the worst run of a system: a longest path in its state graph.
 
-Runs that differ in no state differ in no message, so the strongly connected components are taken in
-their order (Cormen et al., *Introduction to Algorithms*, 24.2, on the condensation); a cycle on
-which a message is sent makes the number infinite.
+The strongly connected components are taken in their order (Cormen et al., *Introduction to
+Algorithms*, 24.2, on the condensation); a cycle on which a message is sent makes the number
+infinite.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ def _explored(system: TransitionSystem, starts: Iterable[State], most: int) -> S
             if step.fault is not None:
                 raise step.fault
             weight, target = _sent(system, step.events), step.successor
+            assert target is not None
             found[state][target] = max(found[state].get(target, 0), weight)
             if target not in found:
                 found[target] = {}

@@ -261,6 +261,7 @@ def test_a_check_refuses_a_hole_and_names_the_command(
     assert shown.code == "E152" and shown.expected == "a number"
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(
     ("old", "new", "code"),
     [
@@ -269,10 +270,10 @@ def test_a_check_refuses_a_hole_and_names_the_command(
         ("x < most when up", "x < high(1) when up", "E154"),
         ("Counter(most: Nat = 3) {", "Counter(most: Nat = 3) requires n > ?? {", "E154"),
         ("x < most", "x < ??(1, ??)", "E154"),
-        ("state up : bool = true", "state up : (bool, bool) = ??", "E153"),
+        ("state up", "state pair : (bool, bool) = ??  state up", "E153"),
         ("up : bool", "up : bool", "E155"),
         ("x < most when up { x := x + 1 }", "x < ?? when ?? { x := x + ?? }", "E156"),
-        ("x < most", "x < ?? + nothing", "N001"),
+        ("x < most", "x < ?? + nothing", "N002"),
     ],
 )
 def test_bad_holes(
