@@ -14,6 +14,7 @@ from checker.results import events as ev
 from checker.results.terms import arguments, head, is_message
 from checker.results.trace import Json, Step, Trace
 from checker.words.events import sentence
+from checker.words.steps import headline
 
 DECLARATION = re.compile(r"^\s*message\s+(\w+)\s*\(", re.MULTILINE)
 BEYOND: Mapping[type[ev.Event], str] = {
@@ -84,13 +85,12 @@ class _Reader:
         crashes = [event for event in step.events if isinstance(event, ev.Crashed)]
         first = self.first_act(step)
         if first is not None:
-            process = first.process
-            yield replace(
-                first,
-                lines=tuple(_lines(step, process)),
-                sends=tuple(self.sends(step, process)),
-                beyond=_beyond(step),
-            )
+            lines = tuple(_lines(step, first.process))
+            sends = tuple(self.sends(step, first.process))
+            beyond = _beyond(step)
+            if isinstance(first, acts.Await) and not (lines or sends or beyond):
+                beyond = f"nothing shows it: {headline(step)}"
+            yield replace(first, lines=lines, sends=sends, beyond=beyond)
         cut = listing(sentence(effect) for effect in step.cut)
         for crash in crashes:
             yield acts.Crash(step.number, crash.process, cut=cut, beyond=_beyond(step))

@@ -30,9 +30,9 @@ from examples.telling import conforms  # noqa: E402
 class Cell:
     """Code and a spec, and what the score of its logs says.
 
-    ``happened``: in which try the counterexample did, 0: in none; ``red``: the handlers with windows
-    that no step explains, each with the process and the reason of the first one; ``whole``: the
-    verdict on the whole log, in words.
+    ``happened``: in which try the counterexample did, 0: in none; ``red``: the handlers with
+    windows that no step explains, each with the process and the reason of the first one;
+    ``whole``: the verdict on the whole log, in words.
     """
 
     code: str

@@ -1,7 +1,7 @@
 """How a harness drives ZooKeeper, at level 0: messages pass, unless a link is cut.
 
-Each server has its own list of servers, with the proxies in place of the others' ports; only the port at
-which followers reach a leader has them.  What clients see of a server is its log.
+Each server has its own list of servers, with the proxies in place of the others' ports; only the
+port at which followers reach a leader has them.  What clients see of a server is its log.
 """
 
 import json

@@ -2,9 +2,10 @@
 
     python member.py NODE PORT PORTS
 
-A leader is reached by its followers at PORT, by others in elections at PORT + 1, and by clients at PORT + 2.
-PORTS, as JSON, has where this member reaches each of the others as a follower; elections have no proxies.
-The first member leads: it has the greatest number, and others than it needs start when it leads.
+Followers reach a leader at its PORT, others reach it in elections at PORT + 1, and clients at
+PORT + 2.  PORTS, as JSON, has where this member reaches each leader, through a proxy; elections have
+no proxies.  The first member leads: it has the greatest number, and those that it does not need
+for a majority start when it leads.
 """
 
 from __future__ import annotations

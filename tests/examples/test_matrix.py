@@ -35,9 +35,12 @@ def test_the_matrix_is_printed(
     monkeypatch.setattr(matrix, "cells", lambda *_: iter([wrong, right]))
     assert matrix.tell(["no_relay"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert rows[1] == "no_relay wrong right in try 2 3 receive DATA does not conform p2: this".split()
-    assert rows[2] == "no_relay right right no 7 none conforms".split()
-    for bad in (matrix.Cell("wrong", "right", 0, 3, {}, ""), matrix.Cell("right", "right", 1, 3, {}, ""),
-                matrix.Cell("right", "right", 0, 3, wrong.red, "")):  # fmt: skip
+    cells = "wrong right in try 2 3 receive DATA does not conform p2: this"
+    assert rows[1] == ["no_relay", *cells.split()]
+    assert rows[2] == ["no_relay", *"right right no 7 none conforms".split()]
+    unhappened = matrix.Cell("wrong", "right", 0, 3, {}, "")
+    happened = matrix.Cell("right", "right", 1, 3, {}, "")
+    red = matrix.Cell("right", "right", 0, 3, wrong.red, "")
+    for bad in (unhappened, happened, red):
         monkeypatch.setattr(matrix, "cells", lambda *_, bad=bad: iter([bad]))
         assert matrix.tell(["no_relay"]) == 1

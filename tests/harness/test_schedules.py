@@ -55,6 +55,17 @@ check liar of Plain { n = 3 faults byzantine <= 1 clients { p1 broadcasts a } pr
 check split of Plain {
   n = 2 faults partition <= 1 links perfect clients { p1 broadcasts a } prove agreement
 }
+protocol Silent {
+  message HINT
+  state told = false
+  state ready = false
+  upon init { send HINT to all }
+  upon receive HINT { told := true }
+  upon condition told and not ready { ready := true }
+  property never "Nobody is ready." : always forall p in Proc: not p.ready
+}
+
+check silent of Silent { n = 1 expect never violated }
 check busy of Busy { n = 2 links perfect clients { p1 broadcasts a } prove no_duplication }
 check waits of Waits { n = 1 timing asynchronous expect never violated }
 """
@@ -137,6 +148,13 @@ def test_what_can_be_forced(tmp_path: Path) -> None:
     assert (fired[at], awaited[at]) == ("forced", "awaited")
     assert (awaited[received], own[received]) == ("forced", "awaited")
     assert any(str(act.message) == "PING(2)" for act in found if isinstance(act, acts.Receive))
+
+
+def test_a_step_that_nothing_shows_is_named(tmp_path: Path) -> None:
+    *_, last = plan(acts_of("silent", tmp_path), 2, True, True)
+    assert last.endswith(
+        "beyond reach  p1 takes a step (nothing shows it: p1: upon condition told and not ready)"
+    )
 
 
 def test_what_needs_messages_that_stand_alone(tmp_path: Path) -> None:
