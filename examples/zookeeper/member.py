@@ -3,8 +3,8 @@
     python member.py NODE PORT PORTS
 
 Followers reach a leader at its PORT, others reach it in elections at PORT + 1, and clients at
-PORT + 2.  PORTS, as JSON, has where this member reaches each leader, through a proxy; elections have
-no proxies.  The first member leads: it has the greatest number, and those that it does not need
+PORT + 2.  PORTS, as JSON, has where this member reaches each leader, through a proxy; elections
+have no proxies.  The first member leads: it has the greatest number, and those that it does not need
 for a majority start when it leads.
 """
 
