@@ -4,8 +4,8 @@
 
 Followers reach a leader at its PORT, others reach it in elections at PORT + 1, and clients at
 PORT + 2.  PORTS, as JSON, has where this member reaches each leader, through a proxy; elections
-have no proxies.  The first member leads: it has the greatest number, and those that it does not need
-for a majority start when it leads.
+have no proxies.  The first member leads: it has the greatest number, and those that it does not
+need for a majority start when it leads.
 """
 
 from __future__ import annotations
