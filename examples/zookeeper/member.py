@@ -19,7 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from examples.zookeeper.server import configured, mode_of  # noqa: E402
+from examples.zookeeper.server import configured, mode_of, zookeeper  # noqa: E402
 
 MORE = "tickTime=2000\nlocalSessionsEnabled=true\n"
 """With local sessions a client can connect to a member that is cut off from its leader."""
@@ -27,6 +27,8 @@ MORE = "tickTime=2000\nlocalSessionsEnabled=true\n"
 
 def main() -> None:
     """Waits for the ports of the others, and for the leader; starts the server in its place."""
+    if not zookeeper():
+        sys.exit("ZooKeeper or a Java is missing: apt install zookeeper")
     node, port, known = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
     names = sorted({node, *known})
     own = Path(f"{node}.port")

@@ -124,6 +124,7 @@ def test_a_server_of_zookeeper_reaches_leaders_through_proxies(
     begun = list[list[str]]()
     monkeypatch.setattr(member.os, "execvp", lambda _, command: begun.append(command))
     monkeypatch.setattr(member, "mode_of", {20_002: "leader"}.get)
+    monkeypatch.setattr(member, "zookeeper", lambda: True)
     for name, port in (("p1", 20_000), ("p2", 20_010)):
         (tmp_path / f"{name}.port").write_text(str(port), "utf-8")
     asked = zookeeper_hooks.command("p3", 20_020, {"p1": 30_001, "p2": 30_002, "p3": 30_003})
@@ -138,6 +139,27 @@ def test_a_server_of_zookeeper_reaches_leaders_through_proxies(
     ]
     assert "clientPort=20022" in lines
     assert (config.parent / "myid").read_text("utf-8") == "1\n"
+
+
+def test_a_system_that_is_not_there_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    for program in ("nice", "env", "sh"):
+        found = shutil.which(program)
+        assert found is not None
+        (tmp_path / "bin" / program).symlink_to(found)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    for example, said in ((SYNC, "ZooKeeper or a Java is missing: apt install zookeeper"),
+                          (READS, "etcd")):  # fmt: skip
+        (name,) = example.scenes
+        found = played(example, name, tmp_path, True)
+        assert found.code == 2, found.said
+        *_, last = found.said.splitlines()
+        assert last.startswith("error E137: p"), last
+        assert "ended at its start: exit code" in last
+        assert said in last
+        assert running(os.environ[MARK]) == []
 
 
 def test_reads_are_synced_if_the_environment_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
