@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -29,6 +30,8 @@ def main() -> None:
     """Waits for the ports of the others, and for the leader; starts the server in its place."""
     if not zookeeper():
         sys.exit("ZooKeeper or a Java is missing: apt install zookeeper")
+    if find_spec("kazoo") is None:
+        sys.exit("kazoo, for the clients, is missing: pip install '.[examples]'")
     node, port, known = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
     names = sorted({node, *known})
     own = Path(f"{node}.port")

@@ -125,6 +125,10 @@ def test_a_server_of_zookeeper_reaches_leaders_through_proxies(
     monkeypatch.setattr(member.os, "execvp", lambda _, command: begun.append(command))
     monkeypatch.setattr(member, "mode_of", {20_002: "leader"}.get)
     monkeypatch.setattr(member, "zookeeper", lambda: True)
+    monkeypatch.setattr(member, "find_spec", lambda _: None)
+    with pytest.raises(SystemExit, match="kazoo, for the clients, is missing"):
+        member.main()
+    monkeypatch.setattr(member, "find_spec", lambda name: name)
     for name, port in (("p1", 20_000), ("p2", 20_010)):
         (tmp_path / f"{name}.port").write_text(str(port), "utf-8")
     asked = zookeeper_hooks.command("p3", 20_020, {"p1": 30_001, "p2": 30_002, "p3": 30_003})
