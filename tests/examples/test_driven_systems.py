@@ -7,6 +7,7 @@ import os
 import pickle
 import shutil
 import struct
+import sys
 import uuid
 import zlib
 from pathlib import Path
@@ -122,7 +123,7 @@ def test_a_server_of_zookeeper_reaches_leaders_through_proxies(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     begun = list[list[str]]()
-    monkeypatch.setattr(member.os, "execvp", lambda _, command: begun.append(command))
+    monkeypatch.setattr(os, "execvp", lambda _, command: begun.append(command))
     monkeypatch.setattr(member, "mode_of", {20_002: "leader"}.get)
     monkeypatch.setattr(member, "zookeeper", lambda: True)
     monkeypatch.setattr(member, "find_spec", lambda _: None)
@@ -132,7 +133,7 @@ def test_a_server_of_zookeeper_reaches_leaders_through_proxies(
     for name, port in (("p1", 20_000), ("p2", 20_010)):
         (tmp_path / f"{name}.port").write_text(str(port), "utf-8")
     asked = zookeeper_hooks.command("p3", 20_020, {"p1": 30_001, "p2": 30_002, "p3": 30_003})
-    monkeypatch.setattr(member.sys, "argv", asked[1:])
+    monkeypatch.setattr(sys, "argv", asked[1:])
     member.main()
     config = Path(begun[0][-1])
     lines = config.read_text("utf-8").splitlines()
