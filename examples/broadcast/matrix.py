@@ -22,7 +22,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 from checker.conform.conform_log import Asked, conform  # noqa: E402
 from checker.engines.options import Options  # noqa: E402
 from examples.broadcast.faults import FAULTS  # noqa: E402
-from examples.made_to_happen import HAPPENED, played  # noqa: E402
+from examples.made_to_happen import HAPPENED, end_by_signals, played  # noqa: E402
 from examples.telling import conforms  # noqa: E402
 
 
@@ -76,6 +76,7 @@ def tell(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("fault", nargs="*", choices=[[], *FAULTS.scenes])
     faults = parser.parse_args(arguments).fault or list(FAULTS.scenes)
+    end_by_signals()
     form = "{:<19} {:<6} {:<6} {:<9} {:<8} {:<13} {:<17} {}"
     print(form.format("fault", "code", "spec", "happened", "windows", "red", "whole log", "why"))
     right = True
