@@ -14,7 +14,7 @@ from checker.cli.document_options import JSON_OUT, unusable_document, write_json
 from checker.cli.errors import UNKNOWN
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.parallel import JOBS
-from checker.cli.points import FRESH
+from checker.cli.points import FRESH, options_for, require_writable
 from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
 from checker.formats.kinds import FILLINGS_KIND
 
@@ -57,16 +57,11 @@ def fill(name: str, points: int, verbose: bool, quiet: bool, **given: Any) -> in
     nothing is vacuous. --timeout (60 s by default) and --max-states limit each check. Exit codes:
     0, 1 if no filling holds, 3 if some filling is not decided.
     """
-    from checker import kept
-    from checker.cli.points import options_for
-    from checker.cli.reporting import require_outputs
     from checker.language.mutation.holes import HoledSpec
     from checker.mutate.fill import FillSearch
     from checker.resources import spec_path
 
-    require_outputs([given["json_out"]] if given["json_out"] else [])
-    if given["fresh"]:
-        kept.use(False)
+    require_writable({**given, "html_out": None})
     options = options_for(given)
     path, separator, wanted = name.partition("::")
     holed = HoledSpec(Path(spec_path(path)))
