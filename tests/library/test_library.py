@@ -72,6 +72,7 @@ NATIVE_ONLY = {
     "commit/three_phase_commit-crash_one": "`wrong_suspicions` is asked of both",
     "consensus/ben_or-one_proposal_is_not_enough": "`unlucky_coins` is asked of both",
     "consensus/ben_or-one_round": "`unlucky_coins` is asked of both",
+    "consensus/ben_or-unanimous": "`unlucky_coins` is asked of both",
     "consensus/fast_paxos-fast_majority": "`paxos_commit-one_acceptor` is asked of both",
     "consensus/fast_paxos-four": "`paxos_commit-one_acceptor` is asked of both",
     "consensus/fast_paxos-nobody_recovers": "`paxos_commit-one_acceptor` is asked of both",
