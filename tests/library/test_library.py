@@ -276,6 +276,7 @@ COARSE_ONLY = {
     "commit/paxos_commit-asks_one": "`one_acceptor` is asked by fine steps, too",
     "commit/paxos_commit-late_votes": "`one_acceptor` is asked by fine steps, too",
     "commit/paxos_commit-leader_and_acceptor_die": "`one_acceptor` is asked by fine steps, too",
+    "consensus/ben_or-unanimous": "`one_round` is asked by fine steps, too",
     "consensus/fast_paxos-fast_majority": "`nobody_recovers` is asked by fine steps, too",
     "consensus/fast_paxos-four": "`nobody_recovers` is asked by fine steps, too",
     "consensus/fast_paxos-one_of_three_dies": "`nobody_recovers` is asked by fine steps, too",
