@@ -10,7 +10,8 @@ from msgspec import Struct, field
 
 from checker.conform.covering_runs import Edge, StateGraph, explore, label_of, trace_of
 from checker.conform.lines import passed_marks
-from checker.conform.local_log import LocalLog, Window
+from checker.conform.local_log import LocalLog
+from checker.conform.local_windows import Window
 from checker.conform.unknown import is_known
 from checker.model import interpreter
 from checker.model import types as t

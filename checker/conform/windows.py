@@ -9,9 +9,10 @@ from msgspec import Struct, field
 
 from checker.conform.explain_events import Observation
 from checker.conform.lines import Line
-from checker.conform.local_log import LocalLog, Window
+from checker.conform.local_log import LocalLog
 from checker.conform.local_reasons import main_reason, marks_of_first, obstacle_of
 from checker.conform.local_system import NotLocal
+from checker.conform.local_windows import Explanation, LocalWindows, Window
 from checker.conform.log_coverage import Seen, passed_by_all
 from checker.conform.patterns import is_exact
 from checker.model.evaluate import RunFault
@@ -34,15 +35,17 @@ class _Counted(Struct):
     weak: int = 0
     unasked: int = 0
     outcomes: int = 0
-    red: list[tuple[Line, Obstacle]] = field(default_factory=list)
-    seen: Counter[str] = field(default_factory=Counter)
+    red: list[tuple[Line, Obstacle, int]] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
 
     def score(self, name: str) -> HandlerScore:
         """Returns the score of the windows called ``name``."""
-        reasons = Counter(main_reason(obstacle) for _, obstacle in self.red)
+        reasons: Counter[str] = Counter()
+        for _, obstacle, times in self.red:
+            reasons[main_reason(obstacle)] += times
         return HandlerScore(
             name,
-            self.explained + self.unasked + len(self.red),
+            self.explained + self.unasked + reasons.total(),
             self.explained,
             self.weak,
             self.unasked,
@@ -54,10 +57,10 @@ class _Counted(Struct):
 
     def _shared(self) -> Iterator[str]:
         """Yields what all red windows say, and no explained one does."""
-        if len(self.red) < 2:
+        if sum(times for *_, times in self.red) < 2:
             return
-        said = [dict.fromkeys(_features(line)) for line, _ in self.red]
-        yield from (f for f in said[0] if not self.seen[f] and all(f in each for each in said))
+        said = [dict.fromkeys(_features(line)) for line, *_ in self.red]
+        yield from (f for f in said[0] if f not in self.seen and all(f in each for each in said))
 
 
 def _features(line: Line) -> Iterator[str]:
@@ -78,16 +81,16 @@ class _Lines:
     def __init__(self) -> None:
         self.found: dict[tuple[str, int], LineScore] = {}
 
-    def explained(self, log: LocalLog, marks: set[int], weak: bool) -> None:
-        """Counts a window that is explained by steps that all pass ``marks``."""
+    def explained(self, log: LocalLog, marks: set[int], times: int, weak: bool) -> None:
+        """Counts so many windows that are explained by steps that all pass ``marks``."""
         infos = [log.system.marks[mark] for mark in marks]
         places = [place_of(info.place) for info in infos if info.kind in COVERED]
         for key in {(at.file, at.line) for at in places if at}:
             now = self.found.get(key) or LineScore(*key)
-            self.found[key] = replace(now, explained=now.explained + 1, weak=now.weak + weak)
+            self.found[key] = replace(now, explained=now.explained + times, weak=now.weak + times * weak)
 
-    def red(self, log: LocalLog, window: Window, obstacle: Obstacle) -> None:
-        """Counts a window that no step explains, at the handlers that might have."""
+    def red(self, log: LocalLog, window: Window, obstacle: Obstacle, times: int) -> None:
+        """Counts so many windows that no step explains, at the handlers that might have."""
         infos = [log.system.marks[mark] for mark in marks_of_first(log, window)]
         handlers = (info for info in infos if info.kind is MarkKind.HANDLER)
         places: list[At | None] = [place_of(info.place) for info in handlers]
@@ -95,7 +98,7 @@ class _Lines:
             places += [each.at for each in obstacle.candidates if each.at][:1]
         for key in {(at.file, at.line) for at in places if at}:
             now = self.found.get(key) or LineScore(*key)
-            self.found[key] = replace(now, red=now.red + 1, first=now.first or obstacle)
+            self.found[key] = replace(now, red=now.red + times, first=now.first or obstacle)
 
     def score(self) -> tuple[LineScore, ...]:
         """Returns them in the order of the source."""
@@ -138,13 +141,17 @@ def score(observation: Observation) -> Scored:
         for variable in sorted(log.local.free):
             if title := observation.system.variables[variable].title:
                 assumed[title] = None
-        last = None
-        for window in log.windows():
-            last = window
-            _count(counted, lines, log, window)
+        windows, last = LocalWindows(log), None
+        equal: Counter[Explanation] = Counter()
+        first: dict[Explanation, Window] = {}
+        for last in windows:
+            equal[last.explanation] += 1
+            first.setdefault(last.explanation, last)
+        for explanation, window in first.items():
+            _count(counted, lines, log, window, equal[explanation])
             seen.add(log, window)
         small = small or log.steps.outgrown
-        if last is not None and not last.steps and (left := log.lines_after(last)):
+        if last is not None and not last.steps and (left := windows.lines_after(last)):
             aside.append(f"{timeline.process}: the last {left:,} lines continue a step unknown")
     scores = [each.score(name) for name, each in counted.items()]
     scores.sort(key=lambda each: (-each.red, each.name))
@@ -154,21 +161,24 @@ def score(observation: Observation) -> Scored:
     return Scored(found, seen, small)
 
 
-def _count(of: dict[str, _Counted], lines: _Lines, log: LocalLog, window: Window) -> None:
+def _count(
+    of: dict[str, _Counted], lines: _Lines, log: LocalLog, window: Window, times: int
+) -> None:
+    """Counts so many equal windows."""
     counted = of.setdefault(window.line.logged.text, _Counted())
     if not window.asked:
-        counted.unasked += 1
+        counted.unasked += times
     elif window.is_red:
         obstacle = obstacle_of(log, window)
-        counted.red.append((window.line, obstacle))
-        lines.red(log, window, obstacle)
+        counted.red.append((window.line, obstacle, times))
+        lines.red(log, window, obstacle, times)
     else:
-        weak = log.is_weak(window)
-        counted.explained += 1
-        counted.weak += weak
-        lines.explained(log, passed_by_all(window), weak)
+        weak = all(map(log.says_nothing, window.steps))
+        counted.explained += times
+        counted.weak += times * weak
+        lines.explained(log, passed_by_all(window), times, weak)
         counted.outcomes = max(counted.outcomes, len(window.steps))
-        counted.seen.update(set(_features(window.line)))
+        counted.seen.update(_features(window.line))
 
 
 def _from_nowhere(observation: Observation) -> Iterator[Line]:
@@ -206,7 +216,7 @@ def first_red(observation: Observation) -> tuple[Red | None, RunFault | None]:
             log = LocalLog(observation, number)
         except NotLocal:
             continue
-        red = next((window for window in log.windows() if window.is_red), None)
+        red = next((window for window in LocalWindows(log) if window.is_red), None)
         if red is not None:
             return Red(number, red, obstacle_of(log, red)), None
         small = small or log.steps.outgrown

@@ -11,6 +11,7 @@ from checker.cli.main import main
 from checker.conform.explain_events import Observation
 from checker.conform.lines import Logged, Resolver
 from checker.conform.local_log import LocalLog
+from checker.conform.local_windows import LocalWindows
 from checker.conform.log_coverage import Seen, _Targets, unseen
 from checker.conform.read_log import read_log
 from checker.logs.mapping import NO_MAPPING
@@ -123,7 +124,7 @@ def test_what_is_seen_is_in_the_run_and_what_never_is_is_in_none(seed: int, tmp_
         seen = Seen()
         for number in range(len(timelines)):
             of_one = LocalLog(Observation(system, timelines, logged), number)
-            for window in of_one.windows():
+            for window in LocalWindows(of_one):
                 seen.add(of_one, window)
         marks = {event.mark for step in run for event in step.events}
         assert seen.marks <= marks
