@@ -80,11 +80,11 @@ class _Lines:
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, int], LineScore] = {}
+        self._places: dict[int, At | None] = {}
 
     def explained(self, log: LocalLog, marks: set[int], times: int, weak: bool) -> None:
         """Counts so many windows that are explained by steps that all pass ``marks``."""
-        infos = [log.system.marks[mark] for mark in marks]
-        places = [place_of(info.place) for info in infos if info.kind in COVERED]
+        places = [self._place(log, mark) for mark in marks]
         for key in {(at.file, at.line) for at in places if at}:
             now = self.found.get(key) or LineScore(*key)
             self.found[key] = replace(now, explained=now.explained + times, weak=now.weak + times * weak)
@@ -99,6 +99,13 @@ class _Lines:
         for key in {(at.file, at.line) for at in places if at}:
             now = self.found.get(key) or LineScore(*key)
             self.found[key] = replace(now, red=now.red + times, first=now.first or obstacle)
+
+    def _place(self, log: LocalLog, mark: int) -> At | None:
+        """Returns where a mark stands, if it is one of those in a coverage report."""
+        if mark not in self._places:
+            info = log.system.marks[mark]
+            self._places[mark] = place_of(info.place) if info.kind in COVERED else None
+        return self._places[mark]
 
     def score(self) -> tuple[LineScore, ...]:
         """Returns them in the order of the source."""
@@ -155,7 +162,7 @@ def score(observation: Observation) -> Scored:
             aside.append(f"{timeline.process}: the last {left:,} lines continue a step unknown")
     scores = [each.score(name) for name, each in counted.items()]
     scores.sort(key=lambda each: (-each.red, each.name))
-    nowhere = sum(1 for _ in _from_nowhere(observation))
+    nowhere = _from_nowhere(observation)
     places = covered(observation.system, seen.marks)
     found = WindowScore(tuple(scores), tuple(aside), tuple(assumed), nowhere, places, lines.score())
     return Scored(found, seen, small)
@@ -181,20 +188,29 @@ def _count(
         counted.seen.update(_features(window.line))
 
 
-def _from_nowhere(observation: Observation) -> Iterator[Line]:
-    """Yields the lines of messages received that no line sends, where what is sent is logged."""
-    lines = [i for timeline in observation.timelines for i in timeline.items if isinstance(i, Line)]
-    sent = [line for line in lines if line.logged.kind is MarkKind.SEND]
+def _from_nowhere(observation: Observation) -> int:
+    """Returns the number of lines of messages received that no line sends, where what is sent is
+    logged."""
+    times: Counter[int] = Counter()
+    saying: dict[int, Line] = {}
+    for timeline in observation.timelines:
+        for item in timeline.items:
+            if isinstance(item, Line):
+                times[id(item.patterns)] += 1
+                saying[id(item.patterns)] = item
+    sent = [line for line in saying.values() if line.logged.kind is MarkKind.SEND]
     logging = {timeline.process for timeline in observation.timelines if timeline.lines}
     if not sent or logging != set(observation.system.processes):
-        return
+        return 0
     exact = {key for line in sent for key in _messages(line, sender=0)}
     loose = {line.logged.name for line in sent if not _messages(line, sender=0)}
-    for line in lines:
+    found = 0
+    for number, line in saying.items():
         if line.logged.kind is MarkKind.RECEIVE and line.logged.name not in loose:
             keys = _messages(line, sender=1)
             if keys and keys.isdisjoint(exact):
-                yield line
+                found += times[number]
+    return found
 
 
 def _messages(line: Line, sender: int) -> frozenset[object]:
