@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from checker.conform.unknown import (
     Unknown,
     Unread,
     fresh,
+    identity_of,
     is_known,
     key_of,
     settled,
@@ -46,6 +47,15 @@ class LocalStep(Struct, frozen=True, eq=False):
     locals: Locals
     events: tuple[Event, ...]
     action: LocalAction
+
+
+class _PartlyKnown(Scope):
+    """A scope with values that are not known; comparing two of them reads none."""
+
+    __slots__ = ()
+
+    def valuation(self, names: Iterable[tuple[str, Any]]) -> object:
+        return identity_of((tuple(self.state.items()), tuple(names)))
 
 
 class LocalSteps:
@@ -116,7 +126,7 @@ class LocalSteps:
             state = self._scope(now[0], now[2])
             given = dict(zip(keys, now[1], strict=True))
             found = []
-            for scope in self._instances(action, Scope(state, given), given):
+            for scope in self._instances(action, _PartlyKnown(state, given), given):
                 for outcome in interpreter.outcomes(action.body, scope):
                     if outcome.fault is not None and outcome.fault.grows is not None:
                         if is_known(now[0]):
@@ -141,7 +151,7 @@ class LocalSteps:
         names = {name: fresh(type_) for name, type_ in action.inputs.items()}
         if not _solve(action.subject, self.local.rank, names):
             return None
-        return Scope(self._scope(locals_, tuple(self._free.values())), names)
+        return _PartlyKnown(self._scope(locals_, tuple(self._free.values())), names)
 
     def _scope(self, locals_: Locals, free: tuple[Any, ...]) -> dict[str, Any]:
         state = dict(zip(self._free, free, strict=True))

@@ -208,6 +208,20 @@ def key_of(value: Any) -> Any:
     return value
 
 
+def identity_of(value: Any) -> Any:
+    """Returns what is equal for two values only if they are: unknown parts if they are the same
+    object."""
+    match value:
+        case tuple():
+            return tuple([identity_of(part) for part in value])
+        case Unknown():
+            return ("?", id(value))
+        case OneMember():
+            return (value.process, identity_of(value.there), identity_of(value.others))
+        case _:
+            return value
+
+
 def _key(value: Any, numbers: dict[int, int]) -> Any:
     if isinstance(value, tuple):
         return tuple([_key(part, numbers) for part in value])
