@@ -216,6 +216,8 @@ class _Conforming:
             self.stopped = stop_reason(error)
         if self.found.complete:
             run = self._replay(observation)
+            if run is not None:
+                self.seen.add_run(observation.system, zip(run.states, run.steps, strict=False))
             said = f"all {count(observation.lines, 'line')} are explained by a run of this check"
             return self._made(observation, Word.HOLDS, said, run)
         if self.stopped is not None:
