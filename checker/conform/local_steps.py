@@ -10,6 +10,7 @@ from msgspec import Struct
 from checker.conform.local_system import Cell, LocalAction, LocalSystem, local_system
 from checker.conform.unknown import (
     OneMember,
+    Surroundings,
     TooMany,
     Unknown,
     Unread,
@@ -65,9 +66,10 @@ class LocalSteps:
         self.local, self.system = local, local.system
         self.outgrown: RunFault | None = None
         self._known: dict[Any, list[LocalStep]] = {}
-        self._free = {
-            variable.name: fresh(variable.type, free=True) for variable in self.system.variables
-        }
+        self._names = [variable.name for variable in self.system.variables]
+        self._surroundings = Surroundings(
+            tuple([fresh(variable.type, free=True) for variable in self.system.variables])
+        )
 
     def starts(self) -> list[Locals]:
         """Returns the local states in which the process may start; may raise ``RunFault``."""
@@ -120,10 +122,10 @@ class LocalSteps:
             _solve(sender, received.sender, names)
             _solve(message, received.message, names)
         keys = tuple(names)
-        start = (locals_, tuple(names.values()), tuple(self._free.values()))
+        start = (locals_, tuple(names.values()), self._surroundings)
 
         def run(now: tuple[Any, ...]) -> list[tuple[Locals, tuple[Event, ...]]]:
-            state = self._scope(now[0], now[2])
+            state = self._scope(now[0], now[2].values)
             given = dict(zip(keys, now[1], strict=True))
             found = []
             for scope in self._instances(action, _PartlyKnown(state, given), given):
@@ -151,10 +153,10 @@ class LocalSteps:
         names = {name: fresh(type_) for name, type_ in action.inputs.items()}
         if not _solve(action.subject, self.local.rank, names):
             return None
-        return _PartlyKnown(self._scope(locals_, tuple(self._free.values())), names)
+        return _PartlyKnown(self._scope(locals_, self._surroundings.values), names)
 
     def _scope(self, locals_: Locals, free: tuple[Any, ...]) -> dict[str, Any]:
-        state = dict(zip(self._free, free, strict=True))
+        state = dict(zip(self._names, free, strict=True))
         for cell, value in zip(self.local.cells, locals_, strict=True):
             name = self.system.variables[cell.variable].name
             others = state[name]
