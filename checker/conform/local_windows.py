@@ -85,7 +85,7 @@ _Onward = tuple[tuple[int, _Carried], ...]
 
 class _Kept(Struct, frozen=True, eq=False):
     """The explanation of all windows with a key, which has the identities of ``carried`` and of
-    what lines say (``known``)."""
+    what lines say (``known``): lines share their patterns only if they say the same."""
 
     explanation: Explanation
     onward: _Onward
@@ -182,7 +182,8 @@ class LocalWindows:
     def _explained(self, at: int, carried: _Carried) -> _Kept:
         """Returns what explains the window at an item, from what is carried there."""
         known, ahead = self._known(at)
-        key = (id(carried), ahead, *self._identities(known))
+        said = (id(i.patterns) if isinstance(i, Line) else 0 for i in known)
+        key = (id(carried), ahead, *said)
         kept = self._memory.kept.get(key)
         if kept is None:
             kept = self._asked(at, carried, known)
@@ -201,14 +202,6 @@ class LocalWindows:
                 return tuple(items[at:here]), 1 + is_stop(item)
             here += 1
         return tuple(items[at : at + MOST_ITEMS]), 0
-
-    def _identities(self, known: tuple[Item, ...]) -> Iterator[int]:
-        for item in known:
-            if isinstance(item, Line):
-                yield id(item.patterns)
-                yield id(item.state)
-            else:
-                yield 0
 
     def _asked(self, at: int, carried: _Carried, known: tuple[Item, ...]) -> _Kept:
         log = self.log

@@ -22,8 +22,8 @@ from checker.conform.explain_events import OBSERVABLE, Observation
 from checker.conform.handler_bodies import HandlerBody, handler_bodies
 from checker.conform.lines import MARKS, Gap, Line, Logged, Resolver
 from checker.conform.local_log import LocalLog
-from checker.conform.local_windows import LocalWindows
 from checker.conform.local_system import NotLocal
+from checker.conform.local_windows import LocalWindows
 from checker.conform.read_log import Log
 from checker.diagnostics import SpecError
 from checker.logs.mapping import ANY, FIRST, LAST, WRITTEN, LogMapping, StepLines

@@ -47,18 +47,14 @@ class Duplicates:
         kinds = [self.system.marks[event.mark].kind for event in step.events]
         if MarkKind.RECEIVE not in kinds:
             return False
-        receiver, sender, message = step.events[kinds.index(MarkKind.RECEIVE)].args
+        message = step.events[kinds.index(MarkKind.RECEIVE)].args[2]
         sent = sum(
-            event.args[2] == message and (receiver in _set(event.args[1]))
+            len(event.args[1]) if isinstance(event.args[1], frozenset) else 1
             for event, kind in zip(step.events, kinds, strict=True)
-            if kind is MarkKind.SEND and event.args[0] == sender
+            if kind is MarkKind.SEND and event.args[2] == message
         )
         left = sum(_count(after[n], message) - _count(before[n], message) for n in self._links)
         return left == sent
-
-
-def _set(value: Any) -> frozenset[Any]:
-    return value if isinstance(value, frozenset) else frozenset((value,))
 
 
 def _count(value: Any, message: Any) -> int:

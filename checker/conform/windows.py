@@ -87,7 +87,9 @@ class _Lines:
         places = [self._place(log, mark) for mark in marks]
         for key in {(at.file, at.line) for at in places if at}:
             now = self.found.get(key) or LineScore(*key)
-            self.found[key] = replace(now, explained=now.explained + times, weak=now.weak + times * weak)
+            self.found[key] = replace(
+                now, explained=now.explained + times, weak=now.weak + times * weak
+            )
 
     def red(self, log: LocalLog, window: Window, obstacle: Obstacle, times: int) -> None:
         """Counts so many windows that no step explains, at the handlers that might have."""

@@ -14,6 +14,7 @@ from checker.conform.read_log import RowsOfLines
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.logs.mapping import NO_MAPPING, LogMapping
+from checker.records import replace
 from checker.results.monitoring import Noticed
 from checker.results.verdict import Word
 from tests.conform.projection import Row, write
@@ -22,7 +23,7 @@ SPEC = """\
 interface Counter { indication at(k: Nat) }
 
 protocol Counting implements Counter {
-  state count : Nat = 0
+  stable state count : Nat = 0
   state old : seq<Nat> = []
   state small : Nat max 2 = 0
   upon condition count < 40 as steps {
@@ -33,14 +34,13 @@ protocol Counting implements Counter {
 }
 
 check one of Counting { n = 1 }
+check falls of Counting { n = 1  faults crash <= 1, recover }
 """
 
 
 def asked(folder: Path, engine: str = "reference", mapping: LogMapping = NO_MAPPING) -> Asked:
     (folder / "count.bcast").write_text(SPEC, encoding="utf-8")
-    return Asked(
-        str(folder / "count.bcast"), "one", Options(engine=engine), mapping, windows=True
-    )
+    return Asked(str(folder / "count.bcast"), "one", Options(engine=engine), mapping, windows=True)
 
 
 def at(k: Any, **state: Any) -> Row:
@@ -128,3 +128,16 @@ def test_a_monitor_makes_room_while_it_runs(last: int, tmp_path: Path) -> None:
     feed(rows[-1:])
     assert len(noticed) == (last != 40)
     assert monitor.lines == len(rows)
+
+
+def test_a_monitor_makes_room_where_it_is_in_the_log(tmp_path: Path) -> None:
+    """A recovery after a crash is no gap, also if its line needs more room."""
+    mapping = LogMapping(logged=("handler", "indicate"))
+    noticed: list[Noticed] = []
+    check = replace(asked(tmp_path, mapping=mapping), check="falls")
+    monitor, reader = Monitor(check, noticed.append), RowsOfLines("log", mapping, None)
+    back = {"process": "p1", "kind": "recover", "state": {"count": 300}}
+    for pos, row in enumerate([*counted(2), {"process": "p1", "kind": "crash"}, back], 1):
+        assert not noticed
+        monitor.feed(reader.of(pos, json.dumps({"pos": pos, **row})))
+    assert len(noticed) == 1

@@ -13,8 +13,8 @@ import pytest
 from checker.conform.explain_events import Observation
 from checker.conform.lines import Logged, Resolver
 from checker.conform.local_log import LocalLog
-from checker.conform.local_windows import LocalWindows, Window
 from checker.conform.local_system import NotLocal
+from checker.conform.local_windows import LocalWindows, Window
 from checker.conform.read_log import read_log
 from checker.diagnostics import SpecError
 from checker.engines.options import Options

@@ -166,6 +166,19 @@ protocol Order {
   role worker(1) { upon receive GO(k) from l { skip } }
   property fine "" : always true
 }
+protocol Relay {
+  message GO
+  role leader(1) {
+    state sent = false
+    upon condition not sent as starts { sent := true  send GO to all worker }
+  }
+  role worker(2) {
+    state seen = false
+    upon receive GO from l { if not seen { seen := true  send GO to all worker } }
+  }
+  property fine "" : always true
+}
+check relayed of Relay { links duplicating  allow unused  prove fine }
 check in_order of Order { links fifo, lossy  allow unused  prove fine }
 """
 
@@ -222,4 +235,15 @@ def test_a_message_that_must_have_been_lost_is_seen(
     gone = [{"kind": "receive", "message": "GO", "fields": {"k": k}} for k in taken]
     found = faults_of(tmp_path, "in_order", ORDER, l1=[*STARTS, *STARTS, END], w1=[*gone, END])
     assert ("loss" not in found) is lost
+    capsys.readouterr()
+
+
+def test_a_message_that_is_passed_on_is_no_duplicate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is received leaves the link, and the same message is sent."""
+    once = {"l1": [*STARTS, END], "w1": [GO, END], "w2": [END]}
+    assert "duplicate" in faults_of(tmp_path, "relayed", ORDER, **once)
+    once["w1"] = [GO, GO, END]
+    assert "duplicate" not in faults_of(tmp_path, "relayed", ORDER, **once)
     capsys.readouterr()

@@ -13,6 +13,7 @@ from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.logs.mapping import LogMapping
 from checker.model.ir import MarkKind
+from checker.records import replace
 from checker.results.answer import Limits
 from checker.results.verdict import Word
 from checker.session.pipeline import open_check, read_spec
@@ -29,7 +30,10 @@ protocol Store {
   stable STATE kept : 0..3 = 0
   state seen : 0..3 = 0
   state puts : 0..3 = 0
-  upon condition puts < 2 as puts_one { puts += 1  for q in Proc { if q != self { send PUT(puts) to q } } }
+  upon condition puts < 2 as puts_one {
+    puts += 1
+    for q in Proc { if q != self { send PUT(puts) to q } }
+  }
   upon receive PUT(v) from p { kept := v  SYNC  send KEPT(v) to p }
   upon receive KEPT(v) from p { seen := v }
   RECOVER
@@ -143,3 +147,7 @@ def test_a_crash_inside_a_loop_is_followed(tmp_path: Path) -> None:
     watched = Watched(asked)
     watched.feed([{"pos": 1, **row}])
     assert not watched.noticed
+    asked = replace(asked, mapping=LogMapping(logged=KINDS))
+    inside = {"process": "p1", "kind": "handler", "name": "puts_one"}
+    report = conform(asked, written(tmp_path, {"p1": [inside, row]}))  # nothing was sent
+    assert report.windows is not None and report.windows.exit_code == 0
