@@ -125,8 +125,8 @@ def scored(observation: Observation, most_items: int) -> tuple[WindowScore, floa
 
 
 def measured_windows(check: PreparedCheck, folder: Path, windows: int) -> tuple[str, ...]:
-    """Scores the log in ``folder``, which has at least so many windows (a crash at the end of a step
-    may also be one of its own), and returns a row of the table.
+    """Scores the log in ``folder``, which has at least so many windows (a crash at the end of a
+    step may also be one of its own), and returns a row of the table.
 
     Raises :class:`WrongAnswer` where a window is missing or not explained, or the score is another
     one if each window is asked anew.

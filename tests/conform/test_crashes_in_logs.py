@@ -132,7 +132,11 @@ protocol Parts {
   message GO(k: 1..2)
   role sender(1) {
     state sent = false
-    upon condition not sent as goes { sent := true  send GO(1) to all taker  send GO(2) to all taker }
+    upon condition not sent as goes {
+      sent := true
+      send GO(1) to all taker
+      send GO(2) to all taker
+    }
   }
   role taker(1) { upon receive GO(k) { skip } }
   property fine "" : always true
