@@ -1,4 +1,4 @@
-"""The log of one process against its local system: which steps explain the lines at a place of it."""
+"""The log of one process against its local system: which steps explain lines at a place of it."""
 
 from __future__ import annotations
 

@@ -134,8 +134,8 @@ def parse(type_: Type, data: Any, rename: Callable[[str], str] = str) -> Pattern
         case t.SeqT(item):
             return Exactly(_fitting(type_, tuple(_all_of(item, _list(data), rename))))
         case t.BagT(item):
-            items = _all_of(item, _list(data), rename)
-            return Exactly(_fitting(type_, tuple(sorted(items, key=t.sort_key))))
+            inside = _all_of(item, _list(data), rename)
+            return Exactly(_fitting(type_, tuple(sorted(inside, key=t.sort_key))))
         case t.VariantT():
             return _variant(type_, data, rename)
         case _:
