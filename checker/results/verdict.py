@@ -252,7 +252,8 @@ class Report:
     the comparison with an exploration without reductions, where that was requested.  ``forecast``:
     an estimate for a search that was not completed.  ``weights``: what multiplies its states, where
     there are many, the heaviest first; ``smaller``: what would make them fewer, where a limit ended
-    the search.  ``omission``: an upper bound on the probability that some state was omitted
+    the search; ``next_steps``: what would decide what is *unknown*, the most promising first.
+    ``omission``: an upper bound on the probability that some state was omitted
     (``None``: none was).  ``restarts``: explorations that found a guessed capacity too small,
     before the one that did not.  ``proof``: of a report on proofs, what they are about and what
     they took.  ``walks``: of a report on random walks, what they were.  ``log``: of a report on a
@@ -300,6 +301,7 @@ class Report:
     world: str = ""
     states_within: Natural | None = None
     smaller: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
     warnings: tuple[Problem, ...] = ()
     not_asked: tuple[NotAsked, ...] = ()
 
