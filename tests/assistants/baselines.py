@@ -112,7 +112,12 @@ class Command:
                 process.stdin.write(json.dumps(what) + "\n")
                 process.stdin.flush()
 
-            tell({"task": task.shown(), "skill": (documents() / "skill" / "SKILL.md").read_text("utf-8")})
+            tell(
+                {
+                    "task": task.shown(),
+                    "skill": (documents() / "skill" / "SKILL.md").read_text("utf-8"),
+                }
+            )
             for line in process.stdout:
                 asked = json.loads(line)
                 if "answers" in asked:

@@ -188,5 +188,9 @@ def test_answers_of_programs_are_read_strictly() -> None:
 
 
 def test_the_sums_count_traps() -> None:
-    found = [Score("a", RIGHT, ""), Score("b", WRONG, "", ("H", "N")), Score("c", WRONG, "", ("H",))]
+    found = [
+        Score("a", RIGHT, ""),
+        Score("b", WRONG, "", ("H", "N")),
+        Score("c", WRONG, "", ("H",)),
+    ]
     assert summary(found) == "1 of 3 right, 2 wrong, -3 points; traps sprung: H 2, N 1"

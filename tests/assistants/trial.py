@@ -1,8 +1,9 @@
-"""A trial of assistants: tasks with known answers, of which an assistant sees the prose, the files and the tools.
+"""A trial of assistants: tasks with known answers, of which they see prose, files and the tools.
 
-An assistant calls the tools of one server (`bivalence mcp`), writes specs below its root, and answers each question
-with *yes*, *no* or *cannot say*, and with the check that shows it.  The grader believes neither: it looks for that
-check's verdict among the calls, and decides the check once more on a copy, by a server of its own.
+An assistant calls the tools of one server (`bivalence mcp`), writes specs below its root, and
+answers each question with *yes*, *no* or *cannot say*, and with the check that shows it.  The
+grader believes neither: it looks for that check's verdict among the calls, and decides the check
+once more on a copy, by a server of its own.
 """
 
 from __future__ import annotations
@@ -105,7 +106,8 @@ def tasks(names: tuple[str, ...] = ()) -> list[Task]:
     found = []
     for each in tomllib.loads((HERE / "tasks.toml").read_text("utf-8"))["task"]:
         asked = tuple(
-            Question(**{**one, "needs": tuple(one.get("needs", ()))}) for one in each.pop("question")
+            Question(**{**one, "needs": tuple(one.get("needs", ()))})
+            for one in each.pop("question")
         )
         each["traps"] = tuple(each["traps"])
         found.append(Task(questions=asked, **each))

@@ -1,4 +1,4 @@
-"""What a report says where a verdict is unknown: the option, the bound or the command that helps."""
+"""What a report says of an unknown verdict: the option, the bound or the command that helps."""
 
 from __future__ import annotations
 

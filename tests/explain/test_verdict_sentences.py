@@ -17,8 +17,7 @@ CASES = {
         "broadcast/eager_reliable_without_relay.bcast::crash_one",
         "agreement",
         "Agreement fails: p2, which is correct, delivered a; p3, which is correct, never does.",
-        "p1 crashed after its DATA(p1, a) reached only p2, and p2 sends p3 nothing after"
-        " that.",
+        "p1 crashed after its DATA(p1, a) reached only p2, and p2 sends p3 nothing after that.",
         "After step 3 the system is quiescent.",
     ),
     "what a faulty process delivered": (
