@@ -164,7 +164,7 @@ protocol Counter {
   upon condition seen == 9 { let k = 1  seen := [1, 2][seen] }
   property small : always forall p in Proc: p.seen <= 9
 }
-check bounded of Counter { n = 1  bound p.seen <= 3  prove small }
+check bounded of Counter { n = 1  bound p.seen <= 3  prove small  allow unused }
 check fails of Counter { n = 1  prove small }
 """
 

@@ -1,4 +1,4 @@
-"""``python -m tests.assistants COMMAND…`` scores a program; ``--script NAME`` one of the scripts here."""
+"""``python -m tests.assistants COMMAND…`` scores a program, or ``--script NAME`` a script."""
 
 from __future__ import annotations
 

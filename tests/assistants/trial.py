@@ -27,6 +27,8 @@ YES, NO, CANNOT_SAY = "yes", "no", "cannot say"
 RIGHT, NOTHING, WRONG = 1, 0, -2
 """Points of a question."""
 BUDGET = {"seconds": 50, "states": 10**7}
+PARTS = 8
+"""The most calls for one check."""
 SPEC, LOG = "system.bcast", "log.ndjson"
 
 Answer = dict[str, Any]
@@ -130,9 +132,9 @@ class Session:
         self.journal.append((tool, arguments, found))
         return found
 
-    def check(self, path: str, name: str, **more: Any) -> Answer:
-        """Calls the tool ``check``, with a budget."""
-        return self.call("check", path=path, check=name, budget=BUDGET, **more)
+    def check(self, path: str, name: str) -> Answer:
+        """Calls the tool ``check`` until it has decided (:func:`decided`)."""
+        return decided(lambda given: self.call("check", **given), path, name)
 
     def read(self, name: str) -> str:
         """Returns the text of a file."""
@@ -147,6 +149,17 @@ class Session:
         if path.parent != self.root.resolve():
             raise ValueError(f"{name} is not directly below the root")
         return path
+
+
+def decided(ask: Callable[[Answer], Answer], path: str, name: str) -> Answer:
+    """Asks for a check, and goes on where it ended while it is *unknown*, :data:`PARTS` times."""
+    given: Answer = {"path": path, "check": name, "budget": BUDGET}
+    found = ask(given)
+    for _ in range(PARTS - 1):
+        if found["outcome"] != "unknown" or not found["resume"]:
+            break
+        found = ask({**given, "resume": found["resume"]})
+    return found
 
 
 Assistant = Callable[[Task, Session], list[Said]]
@@ -233,8 +246,7 @@ def _again(question: Question, said: Said, root: Path, wanted: tuple[str, ...]) 
         if why:
             return why
         with serving(copy) as ask:
-            given = {"path": said.path, "check": said.check, "budget": BUDGET}
-            found = ask("check", given)
+            found = decided(lambda given: ask("check", given), said.path, said.check)
     if _verdict(found, question) not in wanted:
         return f"on a copy it is {found['outcome']}: {found['claim']}"
     world = (found["world"] or {}).get("text", "")
