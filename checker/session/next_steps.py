@@ -114,7 +114,7 @@ def _as_forecast(report: Report) -> str:
 
 def _rounded(number: float) -> int:
     """Rounds up to two digits."""
-    unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
+    unit: int = 10 ** max(0, math.floor(math.log10(number)) - 1)
     return math.ceil(number / unit) * unit
 
 

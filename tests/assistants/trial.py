@@ -174,7 +174,7 @@ def session(task: Task) -> Iterator[Session]:
         root.mkdir()
         for name, text in ((SPEC, task.system), (LOG, task.log)):
             if text:
-                (root / name).write_text(text.lstrip("\n"), "utf-8")
+                (root / name).write_text(text.strip("\n"), "utf-8")  # a torn line has no end
         with serving(root) as ask:
             yield Session(root, ask)
 
