@@ -115,7 +115,8 @@ def prove_every(
                     proving.propose()
                 return not_by_proof(proving.report(), written)
         except KeyboardInterrupt as error:
-            return unknown_report(spec.path, written, options, time.monotonic() - started, error)
+            spent = time.monotonic() - started
+            return not_by_proof(unknown_report(spec.path, written, options, spent, error), written)
 
 
 def automaton_of(
