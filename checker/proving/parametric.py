@@ -324,6 +324,8 @@ class _Proving:
         limits = replace(self.options.limits, timeout=timeout)
         options = replace(self.options, limits=limits, explain=explain)
         numbers, runs = numbers_of(self.automaton, run), self._runs(question, run)
+        if self.automaton.next_round:  # the finite system has rounds by their numbers: explore it
+            runs = iter(())
         return refute(self.finite, self.automaton, question, numbers, runs, options, self.listener)
 
     def _runs(self, question: Question, run: AcceleratedRun) -> Iterator[AcceleratedRun]:

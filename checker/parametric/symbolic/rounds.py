@@ -92,6 +92,26 @@ def decide_rounds(checker: ParametricChecker, question: Question) -> Decision:
     return Decision(question, Outcome.UNKNOWN, reason=reason)
 
 
+def decide_next_rounds(checker: ParametricChecker, question: Question) -> Decision:
+    """Decides ``question`` about an automaton that is one of several rounds: violated in the first
+    one, proved by an invariant of the configurations in which a round begins, or unknown."""
+    run, tracked = checker.find(question)
+    if isinstance(run, Unanswered):
+        return Decision(question, Outcome.UNKNOWN, reason=f"{run.reason}, in the first round")
+    if run is not None:
+        return checker.report_violation(question, run)
+    proof = _Proof(checker, question).obligations()
+    if proof is None:
+        reason = "no run of one round violates it, and no invariant of the rounds was found"
+        return Decision(question, Outcome.UNKNOWN, reason=reason)
+    return checker.report_proof(question, [checker.obligation(question, tracked), *proof])
+
+
+def never_in_any_round(checker: ParametricChecker, question: Question) -> bool:
+    """Returns whether it is proved that no round after the first one violates ``question``."""
+    return _Proof(checker, question).obligations() is not None
+
+
 def _search(checker: ParametricChecker, question: Question) -> AcceleratedRun | None:
     """Returns a violation with few processes, or ``None`` where a short search finds none."""
     searched = 0
@@ -169,6 +189,9 @@ class _Proof:
 
     def _predicates(self) -> Iterator[StateFormula]:
         automaton = self.checker.automaton
+        if automaton.next_round:
+            yield from (Somebody(frozenset({at})) for at in sorted(set(automaton.next_round)))
+            return
         for at in sorted(reachable_locations(automaton)):
             yield Somebody(frozenset({at}))
         for kind in range(len(automaton.kinds)):
@@ -226,10 +249,11 @@ class _Proof:
             if before is not None:
                 found.append(self._holds(invariants[before], runs, runs.moments[0]))
             if behind in invariants:
-                found.append(z3.Not(self._holds(invariants[behind], runs, runs.moments[-1])))
+                found.append(z3.Not(self._follows(invariants[behind], runs)))
             return found
 
-        shape = Shape(len(passed), resets=1, anywhere=before is not None, behind=True)
+        resets = 0 if self.checker.automaton.next_round else 1
+        shape = Shape(len(passed), resets, anywhere=before is not None, behind=resets > 0)
         return self._query(wanted, shape)
 
     def _end(
@@ -254,6 +278,21 @@ class _Proof:
     ) -> z3.BoolRef:
         return invariant.formula([runs.state(each, moment) for each in self.predicates])
 
+    def _follows(self, invariant: Clauses | Valuations, runs: Runs) -> z3.BoolRef:
+        """Encodes that the invariant holds behind the last configuration of ``runs``: there, or
+        where the next round begins."""
+        last = runs.moments[-1]
+        return invariant.formula([runs.state(self._behind(p), last) for p in self.predicates])
+
+    def _behind(self, predicate: StateFormula) -> StateFormula:
+        """Returns what has to hold for ``predicate`` to hold behind a configuration."""
+        following = self.checker.automaton.next_round
+        if not following:
+            return predicate
+        assert isinstance(predicate, Somebody)
+        before = (at for at, after in enumerate(following) if after in predicate.locations)
+        return Somebody(frozenset(before), predicate.least)
+
     def _valuation(self, found: Found) -> Valuation:
         """Returns which predicates are true at the end of an execution."""
         automaton, run = self.checker.automaton, found.run
@@ -261,7 +300,8 @@ class _Proof:
         for burst in (burst for segment in run.segments for burst in segment):
             last = step(automaton, last, burst.rule, burst.times)
         values = dict(run.values)
-        return tuple(satisfies(last, each, automaton, values) for each in self.predicates)
+        behind = map(self._behind, self.predicates)
+        return tuple(satisfies(last, each, automaton, values) for each in behind)
 
 
 def _compared(formula: StateFormula) -> list[Linear]:
