@@ -110,7 +110,7 @@ class Finite(Struct):
         names = automaton.parameters
         for numbers in sorted(itertools.product(range(SMALL + 1), repeat=len(names)), key=sum):
             values = dict(zip(names, numbers, strict=True))
-            if values.get("n", 1) < 1 or not _spoken_of(automaton, values):
+            if values.get("n", 1) < 1 or not satisfied(automaton, values):
                 continue
             try:
                 return self.at(values)[1]
@@ -119,7 +119,9 @@ class Finite(Struct):
         return None
 
 
-def _spoken_of(automaton: Automaton, values: dict[str, int]) -> bool:
+def satisfied(automaton: Automaton, values: Mapping[str, int]) -> bool:
+    """Returns whether ``values`` of the parameters satisfy the resilience condition, as far as that
+    speaks of them only."""
     try:
         return holds(automaton.resilience, values)
     except KeyError:  # the condition refers to a quotient
@@ -162,7 +164,7 @@ def refute(
         else:
             settings = finite.settings(numbers)
             return _judge_path(finite, question, check, made, path, settings, options, listener)
-    return _explore_size(finite, question, numbers, options, listener, why)
+    return explore_size(finite, question, numbers, options, listener, why)
 
 
 def _judge_path(
@@ -192,7 +194,7 @@ def _judge_path(
     return Refuted(trace, reason)
 
 
-def _explore_size(
+def explore_size(
     finite: Finite,
     question: Question,
     numbers: Mapping[str, int],

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import product
 from typing import TYPE_CHECKING, TypeVar
 
 from checker.diagnostics import Diagnostic, SpecError
@@ -33,7 +34,15 @@ from checker.parametric.automaton.automaton import (
 )
 from checker.parametric.automaton.correct_senders import strengthen
 from checker.parametric.automaton.wording import Words
-from checker.proving.concretization import Finite, Refuted, numbers_of, refute, sizes_text
+from checker.proving.concretization import (
+    Finite,
+    Refuted,
+    explore_size,
+    numbers_of,
+    refute,
+    satisfied,
+    sizes_text,
+)
 from checker.proving.provable import require_provable
 from checker.proving.size_conditions import (
     conditions,
@@ -69,6 +78,10 @@ ATTEMPTS = 4
 
 FOLLOWING = 60.0
 """Seconds for replaying a violation, and for exploring its system where that can't be done."""
+
+FEW_PROCESSES, FEW_SIZES, FEW_ROUNDS = 3, 3, (2, 3)
+"""How many processes, sizes and rounds the systems have that are explored for a violation in a
+later round, at most."""
 
 FOR_ONE = 10.0
 """Seconds for exploring a system only to learn weaker conditions."""
@@ -265,7 +278,8 @@ class _Proving:
                 case Outcome.VACUOUS:
                     self._know(question, Word.VACUOUS, decision.reason)
                 case Outcome.UNKNOWN:
-                    self._know(question, Word.UNKNOWN, decision.reason)
+                    if not self._violated_in_rounds(question, counting):
+                        self._know(question, Word.UNKNOWN, decision.reason)
                 case Outcome.VIOLATED:
                     assert decision.run is not None
                     run = counting.smallest(question, decision.run)
@@ -283,6 +297,30 @@ class _Proving:
         said = "; ".join(excluded)
         why = f"the automaton has runs that the protocol lacks: {said}, and so on"
         self._know(question, Word.UNKNOWN, why)
+
+    def _violated_in_rounds(self, question: Question, counting: ParametricChecker) -> bool:
+        """Explores small systems of few rounds, where no proof about any number of them was found;
+        returns whether one violates ``question``."""
+        last = self.automaton.rounds
+        if last is None:
+            return False
+        sizes = dict.fromkeys(
+            tuple((name, values[name]) for name in self.automaton.parameters if name != last)
+            for values in counting.sizes(FEW_PROCESSES, FEW_SIZES)
+        )
+        for size, rounds in product(sizes, FEW_ROUNDS):
+            numbers = {**dict(size), last: rounds}
+            numbers = {name: numbers[name] for name in self.automaton.parameters}
+            if not satisfied(self.automaton, numbers):
+                continue
+            self._say(f"{question.property}: exploring {sizes_text(numbers)}")
+            found = self._explore(question, numbers, FOR_ONE, self.options.explain)
+            if found.trace is not None:
+                self._add_refuted(question, numbers, found)
+                return True
+            if found.stopped or self._seconds_left() <= 0.0:
+                break
+        return False
 
     def _counting(self, automaton: Automaton, resilience: Condition) -> ParametricChecker:
         from checker.parametric.symbolic.decide import ParametricChecker
@@ -319,14 +357,27 @@ class _Proving:
     def _follow(
         self, question: Question, run: AcceleratedRun, seconds: float, explain: float | None
     ) -> Refuted:
-        """Concretizes ``run`` within ``seconds``, of which ``explain`` are for minimising it."""
+        """Concretizes ``run`` within ``seconds``, of which ``explain`` are for minimising it.  One
+        of a protocol in rounds is not followed: its system is explored."""
+        numbers = numbers_of(self.automaton, run)
+        if self.automaton.rounds is not None:
+            return self._explore(question, numbers, seconds, explain)
+        runs = self._runs(question, run)
+        options = self._limited(seconds, explain)
+        return refute(self.finite, self.automaton, question, numbers, runs, options, self.listener)
+
+    def _explore(
+        self, question: Question, numbers: Mapping[str, int], seconds: float, explain: float | None
+    ) -> Refuted:
+        """Explores the system of ``numbers``, of a protocol in rounds."""
+        why = "runs of protocols in rounds are not followed"
+        options = self._limited(seconds, explain)
+        return explore_size(self.finite, question, numbers, options, self.listener, why)
+
+    def _limited(self, seconds: float, explain: float | None) -> Options:
         timeout = max(min(self._seconds_left(), seconds), 0.001)
         limits = replace(self.options.limits, timeout=timeout)
-        options = replace(self.options, limits=limits, explain=explain)
-        numbers, runs = numbers_of(self.automaton, run), self._runs(question, run)
-        if self.automaton.next_round:  # the finite system has rounds by their numbers: explore it
-            runs = iter(())
-        return refute(self.finite, self.automaton, question, numbers, runs, options, self.listener)
+        return replace(self.options, limits=limits, explain=explain)
 
     def _runs(self, question: Question, run: AcceleratedRun) -> Iterator[AcceleratedRun]:
         """Yields ``run``, and one with the same numbers of the automaton that :func:`strengthen`

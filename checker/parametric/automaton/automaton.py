@@ -162,7 +162,8 @@ class Automaton(Struct, frozen=True):
 
     ``next_round``: where the automaton is one round of several, the location in which a process is
     at the beginning of the next round, for each in which it may be at the end; nothing of that has
-    been sent then.  Empty where there are no rounds.
+    been sent then.  Empty where there are no rounds.  ``rounds``: the parameter that is the number
+    of rounds, at least 1.
     """
 
     name: str
@@ -179,6 +180,7 @@ class Automaton(Struct, frozen=True):
     exact: bool = False
     begins: tuple[Condition, ...] = ()
     next_round: tuple[int, ...] = ()
+    rounds: str | None = None
 
 
 def sent_name(kind: int) -> str:

@@ -47,5 +47,6 @@ def with_rounds(
         automaton,
         locations=tuple(locations),
         next_round=tuple(following),
+        rounds=last,
         constraints=(*automaton.constraints, AtLeast(linear({last: 1}, -1))),
     )

@@ -14,7 +14,7 @@ from checker.parametric.automaton.fragment import Leaves
 from checker.parametric.extract.binders import binding, bindings, match_pattern, orders
 from checker.parametric.extract.numbers import both, inverse, receipts_in
 from checker.parametric.extract.operations import equal_values
-from checker.parametric.extract.rounds import EARLIER, ENTERS, LAST
+from checker.parametric.extract.rounds import EARLIER, ENTERS, KIND, LAST
 from checker.parametric.extract.values import (
     EVERYTHING,
     ME,
@@ -112,11 +112,15 @@ class Walker(Struct, frozen=True):
         return found
 
     def _inner(self, block: typed.Block, start: Path, extra: Scene | None = None) -> list[Path]:
-        """Does the same, with names that end with the block."""
+        """Does the same, with names that end with the block; what is known of the round stays."""
         names = start.names
         if extra is not None:
             start = replace(start, names=dict(extra.names))
-        return [replace(path, names=names) for path in self.paths(block, start)]
+        ends = self.paths(block, start)
+        return [
+            replace(path, names={**names, **({KIND: path.names[KIND]} if path.enters else {})})
+            for path in ends
+        ]
 
     def _after(self, stmt: typed.Stmt, path: Path) -> list[Path]:
         if path.guard == FALSE:
@@ -217,14 +221,14 @@ class Walker(Struct, frozen=True):
 
     def _enter(self, name: str, span: Span, path: Path) -> list[Path]:
         """Returns the paths on which the process enters a round: an earlier one, or the last."""
-        if path.values[name] == LAST:
+        if path.names[KIND] == LAST:
             message = f"`{name}` may leave its range: it is increased in the last round"
-            raise Leaves("T016", message, span, "guard the assignment: `if round < last { … }`")
+            raise Leaves("T016", message, span, f"guard the assignment: `if {name} < … {{ … }}`")
         if path.enters:
             message = "a handler enters two rounds at once"
             raise Leaves("E161", message, span, "write a handler for each step of a round")
         return [
-            replace(path, values={**path.values, name: kind}, chosen=True).does(Entering())
+            replace(path, names={**path.names, KIND: kind}, chosen=True).does(Entering())
             for kind in (EARLIER, LAST)
         ]
 

@@ -6,8 +6,8 @@ N. Francez: Decomposition of distributed programs into communication-closed laye
 Computer Programming 2, 1982) if a process sends messages of its round only, and reads those of its
 round only.  Then the steps of every execution can be sorted by rounds, and each process still does
 the same: a step depends on earlier steps of its process, and on messages of its round, which were
-sent by steps of that round.  What no longer matters is the number of the round, and what is left of
-it here is whether it is the last one.
+sent by steps of that round.  The number of the round no longer matters; whether it is the last one
+is left open wherever a handler asks.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ from checker.records import replace
 ENTERS = "next round"
 """The operator of what is assigned to the variable where a process enters the next round."""
 
+KIND = "this round"
+"""The name that a handler has for what is known of the round: that there are more, or that it is
+the last one.  It is chosen whenever a handler runs, and where it enters a round."""
+
 EARLIER, LAST = 0, 1
-"""What is known of a round."""
 
 
 class Rounds(Struct, frozen=True):
@@ -41,8 +44,8 @@ class Rounds(Struct, frozen=True):
 
 
 def one_round(check: typed.Check, found: FragmentErrors) -> typed.Check:
-    """Returns ``check``, about all sizes, without numbers of rounds: the variable tells whether
-    this is the last round, and messages are those of this round.
+    """Returns ``check``, about all sizes, without numbers of rounds: messages are those of the round
+    in which a process is.
 
     What is not communication-closed is added to ``found`` (E161), and what properties say of
     rounds (E163).  A protocol that is not in rounds is returned as it is.
@@ -77,10 +80,6 @@ def _bound(type_: typed.Type) -> str | None:
             return None
 
 
-def _bit(decl: typed.StateDecl) -> typed.Int:
-    return typed.Int(_number(EARLIER, decl.span), _number(LAST, decl.span))
-
-
 def _number(value: int, span: Span) -> typed.Literal:
     return typed.Literal(typed.Int(), value, span)
 
@@ -91,18 +90,17 @@ class _Closing:
     def __init__(self, check: typed.Check, rounds: Rounds, found: FragmentErrors) -> None:
         self.whole, self.rounds, self.found = check, rounds, found
         self.name = rounds.variable.name
-        self.bit = _bit(rounds.variable)
+        span = rounds.variable.span
+        self.kinds = typed.Int(_number(EARLIER, span), _number(LAST, span))
 
     def check(self) -> typed.Check:
         protocol, (role, *others) = self.whole.protocol, self.whole.protocol.roles
         for leaves in (*self._start(role), *self._properties()):
             self.found.add(leaves)
-        choice = typed.InitChoice(self.name, None, None, self.rounds.variable.span)
-        states = tuple(self._state(decl) for decl in role.states)
+        states = tuple(decl for decl in role.states if decl.name != self.name)
+        choices = tuple(choice for choice in role.choices if choice.name != self.name)
         handlers = tuple(self._handler(handler) for handler in role.handlers)
-        role = replace(
-            role, states=states, choices=(*role.choices, choice), handlers=handlers
-        )
+        role = replace(role, states=states, choices=choices, handlers=handlers)
         messages = tuple(
             replace(each, fields=self._without(each.name, each.fields))
             for each in protocol.messages
@@ -133,11 +131,6 @@ class _Closing:
 
     # ---- declarations -------------------------------------------------------------------------
 
-    def _state(self, decl: typed.StateDecl) -> typed.StateDecl:
-        if decl.name == self.name:
-            return replace(decl, type=self.bit, initial=_number(EARLIER, decl.span))
-        return decl
-
     def _handler(self, handler: typed.Handler) -> typed.Handler:
         match handler.event:
             case typed.OnReceive():
@@ -149,12 +142,19 @@ class _Closing:
                 hint = f"count those of this round: `#received(M({self.name}))`"
                 self.found.add(_open(message, handler.span, hint))
         made: typed.Handler = self._change(handler)
-        if isinstance(handler.event, typed.OnInit):
-            for node in nodes(made.body):
-                if isinstance(node, typed.Operation) and node.op == ENTERS:
-                    message = f"`{self.name}` is increased before the first round"
-                    self.found.add(_open(message, node.span, "leave it as it is in `upon init`"))
-        return made
+        asks = any(isinstance(n, typed.Local) and n.name == KIND for n in nodes(made))
+        enters = [n for n in nodes(made.body) if isinstance(n, typed.Operation) and n.op == ENTERS]
+        if not asks and not enters:
+            return made
+        match made.event:
+            case typed.OnCondition(_, free):
+                event = replace(made.event, free=(*free, (KIND, self.kinds)))
+                return replace(made, event=event)
+            case _:
+                message = f"`{handler.label}` asks for the round, or enters the next one"
+                hint = "do that in a handler `upon condition …`"
+                self.found.add(_open(message, handler.span, hint))
+                return made
 
     def _without(self, message: str, fields: tuple[Any, ...]) -> tuple[Any, ...]:
         """Returns the ``fields`` of a message without the number of the round."""
@@ -176,10 +176,8 @@ class _Closing:
             case typed.Operation(_, op, (left, typed.Param(_, self.rounds.last, _)), span) if (
                 self._mine(left) and op in _FINAL
             ):
-                state = replace(left, type=self.bit)
-                return typed.Operation(
-                    node.type, "==", (state, _number(_FINAL[op], span)), span
-                )
+                kind = typed.Local(self.kinds, KIND, left.span)
+                return typed.Operation(node.type, "==", (kind, _number(_FINAL[op], span)), span)
             case typed.Construct(_, message, args, span):
                 at = self.rounds.places.get(message)
                 if at is not None and not self._mine(args[at]):
@@ -210,8 +208,7 @@ class _Closing:
                 text = f"`{self.name}` changes by something other than 1"
                 hint = f"write `{self.name} += 1`: each process passes every round"
                 self.found.add(_open(text, span, hint))
-        state = replace(target, type=self.bit)
-        return typed.Assign(state, typed.Operation(self.bit, ENTERS, (), span), span)
+        return typed.Assign(target, typed.Operation(self.kinds, ENTERS, (), span), span)
 
     def _received(self, node: typed.Received) -> typed.Received:
         at = self.rounds.places.get(node.message)

@@ -312,6 +312,8 @@ class Steps(ExtractionContext):
         if group.mode is not Mode.CRASHING or not self.interrupted:
             return
         for position, effect in enumerate(path.effects):
+            if isinstance(effect, Entering):
+                continue
             here = path.at[position] if path.at else before
             changed = any(here[name] != before[name] for name in self.states)
             if isinstance(effect, Telling) and (position or changed or not begun):

@@ -45,7 +45,6 @@ from checker.parametric.automaton.small_search import search
 from checker.parametric.symbolic.queries import Unanswered
 from checker.parametric.symbolic.refinement import Found, Obligation, Wanted
 from checker.parametric.symbolic.runs import (
-    CounterConfiguration,
     Runs,
     Shape,
     reachable_locations,
@@ -141,10 +140,16 @@ class Clauses:
         ]
         return True
 
-    def formula(self, predicates: list[z3.BoolRef]) -> z3.BoolRef:
+    def parts(self) -> list[tuple[Literal, ...]]:
+        """Returns the clauses that imply the others."""
         alone = {clause[0] for clause in self.clauses if len(clause) == 1}
-        needed = [c for c in self.clauses if len(c) == 1 or not alone.intersection(c)]
-        return all_of(any_of(_literal(predicates, each) for each in c) for c in needed)
+        return [c for c in self.clauses if len(c) == 1 or not alone.intersection(c)]
+
+    @staticmethod
+    def part(predicates: list[z3.BoolRef], clause: tuple[Literal, ...]) -> z3.BoolRef:
+        return any_of(_literal(predicates, each) for each in clause)
+
+    joined = staticmethod(all_of)
 
 
 class Valuations:
@@ -158,10 +163,15 @@ class Valuations:
         self.found.append(valuation)
         return len(self.found) <= MOST_STATES
 
-    def formula(self, predicates: list[z3.BoolRef]) -> z3.BoolRef:
-        return any_of(
-            all_of(_literal(predicates, each) for each in enumerate(one)) for one in self.found
-        )
+    def parts(self) -> list[tuple[Literal, ...]]:
+        """Returns the valuations, one of which holds."""
+        return [tuple(enumerate(one)) for one in self.found]
+
+    @staticmethod
+    def part(predicates: list[z3.BoolRef], valuation: tuple[Literal, ...]) -> z3.BoolRef:
+        return all_of(_literal(predicates, each) for each in valuation)
+
+    joined = staticmethod(any_of)
 
 
 def _literal(predicates: list[z3.BoolRef], literal: Literal) -> z3.BoolRef:
@@ -178,6 +188,8 @@ class _Proof:
         self.question = question
         self.stages = range(len(question.before) + 1)
         self.predicates = list(dict.fromkeys(self._predicates()))
+        self.written: dict[tuple[int, bool], tuple[Runs, list[z3.BoolRef]]] = {}
+        self.parts: dict[object, z3.BoolRef] = {}
 
     def obligations(self) -> list[Obligation] | None:
         """Returns the queries without solutions that are a proof, or ``None``."""
@@ -191,6 +203,7 @@ class _Proof:
         automaton = self.checker.automaton
         if automaton.next_round:
             yield from (Somebody(frozenset({at})) for at in sorted(set(automaton.next_round)))
+            yield from _counted(self.question.violated)
             return
         for at in sorted(reachable_locations(automaton)):
             yield Somebody(frozenset({at}))
@@ -247,9 +260,9 @@ class _Proof:
         def wanted(runs: Runs) -> list[z3.BoolRef]:
             found = self.checker.violation(runs, asked)
             if before is not None:
-                found.append(self._holds(invariants[before], runs, runs.moments[0]))
+                found.append(self._holds(invariants[before], runs))
             if behind in invariants:
-                found.append(z3.Not(self._follows(invariants[behind], runs)))
+                found.append(z3.Not(self._holds(invariants[behind], runs, behind=True)))
             return found
 
         resets = 0 if self.checker.automaton.next_round else 1
@@ -265,7 +278,7 @@ class _Proof:
 
         def wanted(runs: Runs) -> list[z3.BoolRef]:
             found = self.checker.violation(runs, asked)
-            return [*found, self._holds(invariants[stage], runs, runs.moments[0])]
+            return [*found, self._holds(invariants[stage], runs)]
 
         return self._query(wanted, Shape(len(asked.before), anywhere=True))
 
@@ -274,15 +287,22 @@ class _Proof:
         return Obligation(wanted, shape, tracked) if found is None else found
 
     def _holds(
-        self, invariant: Clauses | Valuations, runs: Runs, moment: CounterConfiguration
+        self, invariant: Clauses | Valuations, runs: Runs, *, behind: bool = False
     ) -> z3.BoolRef:
-        return invariant.formula([runs.state(each, moment) for each in self.predicates])
-
-    def _follows(self, invariant: Clauses | Valuations, runs: Runs) -> z3.BoolRef:
-        """Encodes that the invariant holds behind the last configuration of ``runs``: there, or
-        where the next round begins."""
-        last = runs.moments[-1]
-        return invariant.formula([runs.state(self._behind(p), last) for p in self.predicates])
+        """Encodes that the invariant holds at the start of ``runs``, or ``behind`` their end: there,
+        or where the next round begins."""
+        key = id(runs), behind
+        if key not in self.written:
+            at = runs.moments[-1 if behind else 0]
+            asked = map(self._behind, self.predicates) if behind else self.predicates
+            self.written[key] = runs, [runs.state(each, at) for each in asked]
+        found: list[z3.BoolRef] = []
+        for part in invariant.parts():
+            if (key, type(invariant), part) not in self.parts:
+                made = invariant.part(self.written[key][1], part)
+                self.parts[key, type(invariant), part] = made
+            found.append(self.parts[key, type(invariant), part])
+        return invariant.joined(found)
 
     def _behind(self, predicate: StateFormula) -> StateFormula:
         """Returns what has to hold for ``predicate`` to hold behind a configuration."""
@@ -302,6 +322,19 @@ class _Proof:
         values = dict(run.values)
         behind = map(self._behind, self.predicates)
         return tuple(satisfies(last, each, automaton, values) for each in behind)
+
+
+def _counted(formula: StateFormula) -> list[StateFormula]:
+    """Returns the sets of locations of which the formula says that somebody is there."""
+    match formula:
+        case Somebody():
+            return [formula]
+        case NotState(part):
+            return _counted(part)
+        case AllOf(parts) | AnyOf(parts):
+            return [each for part in parts for each in _counted(part)]
+        case Counts():
+            return []
 
 
 def _compared(formula: StateFormula) -> list[Linear]:
