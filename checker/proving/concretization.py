@@ -4,7 +4,7 @@ explained."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
 
@@ -107,11 +107,7 @@ class Finite(Struct):
     def small(self, automaton: Automaton) -> Instantiated | None:
         """Returns the smallest system whose numbers satisfy the resilience condition, where a small
         one does."""
-        names = automaton.parameters
-        for numbers in sorted(itertools.product(range(SMALL + 1), repeat=len(names)), key=sum):
-            values = dict(zip(names, numbers, strict=True))
-            if values.get("n", 1) < 1 or not satisfied(automaton, values):
-                continue
+        for values in small_numbers(automaton, SMALL):
             try:
                 return self.at(values)[1]
             except SpecError:
@@ -119,9 +115,16 @@ class Finite(Struct):
         return None
 
 
-def satisfied(automaton: Automaton, values: Mapping[str, int]) -> bool:
-    """Returns whether ``values`` of the parameters satisfy the resilience condition, as far as that
-    speaks of them only."""
+def small_numbers(automaton: Automaton, most: int) -> Iterator[dict[str, int]]:
+    """Yields numbers up to ``most`` that satisfy the resilience condition, smallest first."""
+    names = automaton.parameters
+    for numbers in sorted(itertools.product(range(most + 1), repeat=len(names)), key=sum):
+        values = dict(zip(names, numbers, strict=True))
+        if values.get("n", 1) >= 1 and _spoken_of(automaton, values):
+            yield values
+
+
+def _spoken_of(automaton: Automaton, values: Mapping[str, int]) -> bool:
     try:
         return holds(automaton.resilience, values)
     except KeyError:  # the condition refers to a quotient

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import product
 from typing import TYPE_CHECKING, TypeVar
 
 from checker.diagnostics import Diagnostic, SpecError
@@ -40,8 +39,8 @@ from checker.proving.concretization import (
     explore_size,
     numbers_of,
     refute,
-    satisfied,
     sizes_text,
+    small_numbers,
 )
 from checker.proving.provable import require_provable
 from checker.proving.size_conditions import (
@@ -79,9 +78,8 @@ ATTEMPTS = 4
 FOLLOWING = 60.0
 """Seconds for replaying a violation, and for exploring its system where that can't be done."""
 
-FEW_PROCESSES, FEW_SIZES, FEW_ROUNDS = 3, 3, (2, 3)
-"""How many processes, sizes and rounds the systems have that are explored for a violation in a
-later round, at most."""
+SMALL_ROUNDS = 3
+"""The systems that are explored for a violation in a later round have no larger numbers."""
 
 FOR_ONE = 10.0
 """Seconds for exploring a system only to learn weaker conditions."""
@@ -278,7 +276,7 @@ class _Proving:
                 case Outcome.VACUOUS:
                     self._know(question, Word.VACUOUS, decision.reason)
                 case Outcome.UNKNOWN:
-                    if not self._violated_in_rounds(question, counting):
+                    if not self._violated_in_rounds(question):
                         self._know(question, Word.UNKNOWN, decision.reason)
                 case Outcome.VIOLATED:
                     assert decision.run is not None
@@ -298,27 +296,22 @@ class _Proving:
         why = f"the automaton has runs that the protocol lacks: {said}, and so on"
         self._know(question, Word.UNKNOWN, why)
 
-    def _violated_in_rounds(self, question: Question, counting: ParametricChecker) -> bool:
+    def _violated_in_rounds(self, question: Question) -> bool:
         """Explores small systems of few rounds, where no proof about any number of them was found;
         returns whether one violates ``question``."""
         last = self.automaton.rounds
         if last is None:
             return False
-        sizes = dict.fromkeys(
-            tuple((name, values[name]) for name in self.automaton.parameters if name != last)
-            for values in counting.sizes(FEW_PROCESSES, FEW_SIZES)
-        )
-        for size, rounds in product(sizes, FEW_ROUNDS):
-            numbers = {**dict(size), last: rounds}
-            numbers = {name: numbers[name] for name in self.automaton.parameters}
-            if not satisfied(self.automaton, numbers):
+        until = time.monotonic() + FOLLOWING
+        for numbers in small_numbers(self.automaton, SMALL_ROUNDS):
+            if numbers[last] < 2 or numbers.get("f", 0) > numbers.get("n", 0):
                 continue
             self._say(f"{question.property}: exploring {sizes_text(numbers)}")
             found = self._explore(question, numbers, FOR_ONE, self.options.explain)
             if found.trace is not None:
                 self._add_refuted(question, numbers, found)
                 return True
-            if found.stopped or self._seconds_left() <= 0.0:
+            if found.stopped or self._seconds_left() <= 0.0 or time.monotonic() > until:
                 break
         return False
 

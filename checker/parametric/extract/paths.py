@@ -162,6 +162,7 @@ class Walker(Struct, frozen=True):
                 return self._inner(body, path)
             case typed.Inlined(_, args, body, _):
                 own = {name: evaluate(arg, scene) for name, arg in args}
+                own.update((KIND, kind) for name, kind in path.names.items() if name == KIND)
                 return self._inner(body, path, replace(scene, names=own))
             case typed.Sync():  # no power fails, so all that is stored is on disk
                 return [path]

@@ -193,7 +193,8 @@ class _Proof:
 
     def obligations(self) -> list[Obligation] | None:
         """Returns the queries without solutions that are a proof, or ``None``."""
-        for kind in (Clauses, Valuations):
+        kinds = (Clauses,) if self.checker.automaton.next_round else (Clauses, Valuations)
+        for kind in kinds:
             found = self._with(kind)
             if found is not None:
                 return found

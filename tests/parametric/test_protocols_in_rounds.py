@@ -1,0 +1,184 @@
+"""Protocols in rounds: what is proved for any number of rounds, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.options import Options
+from checker.language.load import load_text
+from checker.parametric.automaton.automaton import Automaton, Outcome
+from checker.parametric.automaton.questions import questions
+from checker.parametric.extract.extract import extract
+from checker.parametric.symbolic.decide import ParametricChecker
+from checker.proving.parametric import prove_every
+from checker.results.verdict import Word
+from tests.parametric.protocols_in_rounds import ROUNDS
+from tests.parametric.threshold_texts import changed
+
+
+def refusals(text: str) -> tuple[Diagnostic, ...]:
+    try:
+        (check, *_) = load_text(text, "rounds.bcast").checks
+        questions(check, extract(check))
+    except SpecError as error:
+        return error.diagnostics
+    return ()
+
+
+def outcome(text: str) -> Outcome:
+    (check, *_) = load_text(text, "rounds.bcast").checks
+    automaton = extract(check)
+    (question,) = questions(check, automaton)
+    return ParametricChecker(automaton, seconds=30.0).decide(question).outcome
+
+
+def test_agreement_of_any_number_of_rounds_is_proved() -> None:
+    assert outcome(ROUNDS) is Outcome.PROVED
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("n > 3 * T", "n >= 3 * T"),
+        ("n - 2 * T)", "T)"),
+        ("{ value := true }\n    else if", "{ value := false }\n    else if"),
+        ("send VOTE(round, value)", "send VOTE(round, not value)"),
+    ],
+)
+def test_agreement_that_a_later_round_breaks_is_not_proved(old: str, new: str) -> None:
+    """Each leaves one round as good as before, and loses what is decided in it."""
+    assert outcome(changed(ROUNDS, old, new)) is Outcome.UNKNOWN
+
+
+def test_a_violation_in_the_second_round_is_found_and_replayed(tmp_path: Path) -> None:
+    path = tmp_path / "rounds.bcast"
+    path.write_text(changed(ROUNDS, "n > 3 * T", "n >= 3 * T"), "utf-8")
+    (verdict,) = prove_every(str(path), "every", Options(explain=None), tight=False).verdicts
+    assert verdict.word is Word.VIOLATED and verdict.trace is not None
+    assert "n=3" in verdict.reason and "last=2" in verdict.reason
+
+
+def test_a_value_of_an_earlier_round_is_kept_by_who_is_left_behind() -> None:
+    """With T = 1 of 4 a process decides 1 in the first round and takes no further step, and the
+    three others, which have to hear three, decide in the second."""
+    weak = changed(ROUNDS, "adopts: Nat = n - 2 * T", "adopts: Nat = n")
+    assert outcome(weak) is Outcome.UNKNOWN
+    late = changed(weak, "p.decision == some(true)", "p.decision == some(true) and p.phase != over")
+    assert outcome(late) is Outcome.UNKNOWN
+
+
+def left_behind(automaton: Automaton) -> list[int]:
+    return [at for at, after in enumerate(automaton.next_round) if at == after]
+
+
+def test_who_is_ahead_begins_the_next_round_and_others_are_left_behind() -> None:
+    (check, *_) = load_text(ROUNDS, "rounds.bcast").checks
+    automaton = extract(check)
+    ahead = [
+        at
+        for at, after in enumerate(automaton.next_round)
+        if after not in left_behind(automaton)
+    ]
+    assert ahead and left_behind(automaton)
+    leaving = {rule.source for rule in automaton.rules}
+    assert not leaving & {*ahead, *left_behind(automaton)}
+    for at in ahead:
+        after = automaton.locations[automaton.next_round[at]]
+        assert after.values == automaton.locations[at].values
+        assert automaton.next_round[at] in leaving and not after.known and not after.own
+    assert automaton.rounds == "last"
+
+
+BEHIND = "    phase := voted\n    send VOTE(round, value) to all\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "underlined"),
+    [
+        ("send VOTE(round, value)", "send VOTE(1, value)", "E161", "1, value"),
+        ("#received(VOTE(round, _)) >= n - T", "#received(VOTE(1, _)) >= n - T", "E161", "received"),
+        ("#received(VOTE(round, _)) >= n - T", "#received(VOTE(_, true)) >= 1", "E161", "received"),
+        ("#received(VOTE(round, _)) >= n - T", "#received(VOTE(r, true)) >= 1", "E161", "upon"),
+        ("round += 1", "round += 2", "E161", "round"),
+        ("round += 1", "round := 1", "E161", "round"),
+        ("      round += 1\n", "      round += 1\n      round += 1\n", "E161", "round += 1"),
+        ("if round < last {", "if round < 3 {", "E161", "round < 3"),
+        ("if round < last {", "if last > 3 {", "E161", "last > 3"),
+        ("begin {", "begin and round == 2 {", "E161", "round == 2"),
+        ("    phase := voted\n", "    phase := voted\n    value := round == 1\n", "E161", "round"),
+        (": 1..last = 1", ": 1..last = last", "E161", "round"),
+        ("init choose value", "init choose value\n  init choose round", "E161", "init"),
+        ("init choose value", "message GO\n  init choose value", "", ""),
+        ("begin {", "begin and #received(VOTE(round, _)) == 0 {", "", ""),
+        (
+            "  upon condition phase == begin {",
+            "  upon receive VOTE(r, v) from p when r < round { value := v }\n"
+            "  upon condition phase == begin {",
+            "E161",
+            "upon receive",
+        ),
+        ("      phase := begin\n", "      phase := begin\n      if #received(VOTE(round, true)) >= 1 "
+         "{ value := true }\n", "E161", "if #received"),
+        ("    if round < last {\n      round += 1", "    if true {\n      round += 1", "T016", "round"),
+        ("not (p.decision", "not (p.round == q.round and p.decision", "E163", "p.round"),
+        (
+            "property agreement: always forall p, q in Proc:\n    correct(p) and correct(q) => "
+            "not (p.decision == some(true) and q.decision == some(false))",
+            "property agreement: forall p in Proc: correct(p) ~> p.decision != none",
+            "E162",
+            "forall",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_not_communication_closed_is_refused(
+    old: str, new: str, code: str, underlined: str
+) -> None:
+    text = changed(ROUNDS, old, new)
+    found = refusals(text)
+    if not code:
+        assert found == ()
+        return
+    assert code in [each.code for each in found]
+    spans = [each.span for each in found if each.code == code]
+    lines = text.splitlines()
+    assert any(s and lines[s.line - 1][s.column - 1 :].startswith(underlined) for s in spans)
+    assert all(each.hint for each in found)
+
+
+def test_a_message_without_a_round_is_refused() -> None:
+    text = changed(ROUNDS, "  state round", "  message GO\n  state round")
+    text = changed(text, "begin {", "begin and #received(GO) >= 0 {")
+    assert [each.code for each in refusals(text)] == ["E161"]
+
+
+def test_a_round_that_is_entered_in_a_procedure_is_the_same() -> None:
+    text = changed(ROUNDS, "  upon condition phase == begin {", "  procedure go() { round += 1 }\n"
+                   "  upon condition phase == begin {")  # fmt: skip
+    assert outcome(changed(text, "      round += 1\n", "      go()\n")) is Outcome.PROVED
+
+
+def test_what_is_known_of_a_round_ends_with_it() -> None:
+    """Behind `round += 1` the next round may be the last one, and a process can be over in it."""
+    text = changed(ROUNDS, "      phase := begin\n    } else {\n      phase := over\n    }\n",
+                   "    }\n    if round == last { phase := over } else { phase := begin }\n")  # fmt: skip
+    (check, *_) = load_text(text, "rounds.bcast").checks
+    automaton = extract(check)
+    ahead = [
+        dict(automaton.locations[at].values)["phase"]
+        for at, after in enumerate(automaton.next_round)
+        if "next round" in automaton.locations[at].name
+    ]
+    assert {*ahead} == {"begin", "over"}
+
+
+def test_a_premise_of_later_rounds_is_not_vacuous(tmp_path: Path) -> None:
+    """Nobody is `over` with a decision of the first round unless there is a second one."""
+    text = changed(ROUNDS, "state decision", "state late = false\n  state decision")
+    text = changed(text, "      round += 1\n", "      round += 1\n      late := decision == none\n")
+    text = changed(text, "correct(p) and correct(q) =>", "p.late and p.phase == voted =>")
+    assert outcome(text) is Outcome.PROVED
+    never = changed(text, "late := decision == none", "late := false")
+    assert outcome(never) is Outcome.VACUOUS
