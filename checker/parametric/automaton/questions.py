@@ -80,8 +80,8 @@ def _question(definition: typed.PropertyDef, settings: Settings, automaton: Auto
     views = Views(settings, automaton, names_read(definition.formula))
     counting = CounterAbstraction(views)
     if later == {True} and automaton.next_round:
-        message = "a protocol in rounds is proved safe only, and this is liveness"
-        hint = "say that nothing wrong happens, or model one round"
+        message = "liveness of a protocol in rounds is not decided"
+        hint = "write `always F`, or model one round"
         raise Leaves("E162", message, definition.formula.span, hint)
     if later == {True}:
         steadiness = Steadiness(settings, automaton)

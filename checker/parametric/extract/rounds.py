@@ -123,11 +123,12 @@ class _Closing:
 
     def _properties(self) -> Iterator[Leaves]:
         for definition in self.whole.prove:
-            for node in nodes(definition.formula):
-                if isinstance(node, typed.StateRef) and node.name == self.name:
-                    message = f"`{definition.name}` reads `{self.name}`, the number of a round"
-                    hint = "say it of variables that stay as they are, such as a decision"
-                    yield Leaves("E163", message, node.span, hint)
+            read = (n for n in nodes(definition.formula) if isinstance(n, typed.StateRef))
+            first = next((n for n in read if n.name == self.name), None)
+            if first is not None:
+                message = f"`{definition.name}` reads `{self.name}`, the number of a round"
+                hint = "say it of variables that stay as they are, such as a decision"
+                yield Leaves("E163", message, first.span, hint)
 
     # ---- declarations -------------------------------------------------------------------------
 
@@ -137,6 +138,7 @@ class _Closing:
                 message = f"`{handler.label}` takes a message of any round, when it arrives"
                 hint = f"count those of this round: `upon condition #received(M({self.name})) >= k`"
                 self.found.add(_open(message, handler.span, hint))
+                return handler
             case typed.OnCondition(_, free) if any(_bound(type_) for _, type_ in free):
                 message = f"`{handler.label}` reads messages of any round"
                 hint = f"count those of this round: `#received(M({self.name}))`"
