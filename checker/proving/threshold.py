@@ -73,8 +73,8 @@ def prove_file(
 
     ``options.query_timeout`` and ``options.limits.timeout``: seconds for one query, and for
     everything; ``smallest``: violations are shown at sizes that are as small as possible;
-    ``which``: the specifications that are decided.  Raises :class:`SpecError` for what can't be read
-    or converted.
+    ``which``: the specifications that are decided.  Raises :class:`SpecError` for what can't be
+    read or converted.
     """
     limits = options.limits
     with (

@@ -1,6 +1,6 @@
 """Many random files of threshold automata against a plain search: how many, and what differs.
 
-    python -m tests.parametric.sweep FIRST LAST [resets]
+python -m tests.parametric.sweep FIRST LAST [resets]
 """
 
 from __future__ import annotations

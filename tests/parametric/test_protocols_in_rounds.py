@@ -78,9 +78,7 @@ def test_who_is_ahead_begins_the_next_round_and_others_are_left_behind() -> None
     (check, *_) = load_text(ROUNDS, "rounds.bcast").checks
     automaton = extract(check)
     ahead = [
-        at
-        for at, after in enumerate(automaton.next_round)
-        if after not in left_behind(automaton)
+        at for at, after in enumerate(automaton.next_round) if after not in left_behind(automaton)
     ]
     assert ahead and left_behind(automaton)
     leaving = {rule.source for rule in automaton.rules}
@@ -92,16 +90,17 @@ def test_who_is_ahead_begins_the_next_round_and_others_are_left_behind() -> None
     assert automaton.rounds == "last"
 
 
-BEHIND = "    phase := voted\n    send VOTE(round, value) to all\n"
+COUNTS = "#received(VOTE(round, _)) >= n - T"
+MORE = "if #received(VOTE(round, true)) >= 1 { value := true }"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "code", "underlined"),
     [
         ("send VOTE(round, value)", "send VOTE(1, value)", "E161", "1, value"),
-        ("#received(VOTE(round, _)) >= n - T", "#received(VOTE(1, _)) >= n - T", "E161", "received"),
-        ("#received(VOTE(round, _)) >= n - T", "#received(VOTE(_, true)) >= 1", "E161", "received"),
-        ("#received(VOTE(round, _)) >= n - T", "#received(VOTE(r, true)) >= 1", "E161", "upon"),
+        (COUNTS, "#received(VOTE(1, _)) >= n - T", "E161", "received"),
+        (COUNTS, "#received(VOTE(_, true)) >= 1", "E161", "received"),
+        (COUNTS, "#received(VOTE(r, true)) >= 1", "E161", "upon"),
         ("round += 1", "round += 2", "E161", "round"),
         ("round += 1", "round := 1", "E161", "round"),
         ("      round += 1\n", "      round += 1\n      round += 1\n", "E161", "round += 1"),
@@ -120,9 +119,8 @@ BEHIND = "    phase := voted\n    send VOTE(round, value) to all\n"
             "E161",
             "upon receive",
         ),
-        ("      phase := begin\n", "      phase := begin\n      if #received(VOTE(round, true)) >= 1 "
-         "{ value := true }\n", "E161", "if #received"),
-        ("    if round < last {\n      round += 1", "    if true {\n      round += 1", "T016", "round"),
+        ("      phase := begin\n", f"      phase := begin\n      {MORE}\n", "E161", "if #received"),
+        ("if round < last {", "if true {", "T016", "round"),
         ("not (p.decision", "not (p.round == q.round and p.decision", "E163", "p.round"),
         (
             "property agreement: always forall p, q in Proc:\n    correct(p) and correct(q) => "
@@ -162,8 +160,9 @@ def test_a_round_that_is_entered_in_a_procedure_is_the_same() -> None:
 
 def test_what_is_known_of_a_round_ends_with_it() -> None:
     """Behind `round += 1` the next round may be the last one, and a process can be over in it."""
-    text = changed(ROUNDS, "      phase := begin\n    } else {\n      phase := over\n    }\n",
-                   "    }\n    if round == last { phase := over } else { phase := begin }\n")  # fmt: skip
+    old = "      phase := begin\n    } else {\n      phase := over\n    }\n"
+    new = "    }\n    if round == last { phase := over } else { phase := begin }\n"
+    text = changed(ROUNDS, old, new)
     (check, *_) = load_text(text, "rounds.bcast").checks
     automaton = extract(check)
     ahead = [

@@ -10,13 +10,16 @@ import pytest
 from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.render import render
 from checker.engines.options import Options
+from checker.parametric.automaton.small_search import search
+from checker.parametric.symbolic.decide import ParametricChecker
 from checker.parametric.threshold.convert import convert
 from checker.parametric.threshold.quotient import quotient
-from checker.parametric.threshold.reader import read_text
-from checker.parametric.threshold.specifications import questions_of
+from checker.parametric.threshold.reader import read_file, read_text
+from checker.parametric.threshold.specifications import questions_of, without
 from checker.proving.published import files_in, read_published
 from checker.proving.threshold import FileReport, Specifications, prove_file
 from checker.results.proof import CountedRun, CountedStep
+from checker.results.verdict import Word
 from tests.parametric.threshold_texts import BROADCAST, CRASHES, ROUNDS, changed
 
 
@@ -287,6 +290,37 @@ def test_locations_that_do_the_same_are_one() -> None:
     assert size(text) == size(BROADCAST)
 
 
+def searched(path: Path, most: int) -> tuple[list[str], int]:
+    """Which specifications are proved and violated by a configuration that a search of small sizes
+    reaches, and how many configurations there were; ``most``: of each question."""
+    found, seen = list[str](), 0
+    written = read_file(path)
+    whole, variables = convert(written)
+    proved = {v.property for v in prove_file(str(path), Options()).report.verdicts
+              if v.word is Word.PROVED}  # fmt: skip
+    for specification in written.specifications:
+        if specification.name not in proved:
+            continue
+        for asked in questions_of(specification, written, variables, whole):
+            automaton, left = without(whole, asked.never), most
+            for values in ParametricChecker(automaton).sizes(4, 6):
+                run, more = search(automaton, asked.question, values, left)
+                seen, left = seen + more, left - more
+                if run is not None:
+                    found.append(f"{specification.name} at {values}")
+                if left <= 0:
+                    break
+    return found, seen
+
+
+@pytest.mark.parametrize("text", [BROADCAST, CRASHES, ROUNDS])
+def test_what_is_proved_is_searched_at_small_sizes(text: str, tmp_path: Path) -> None:
+    (tmp_path / "f.ta").write_text(text, "utf-8")
+    found, seen = searched(tmp_path / "f.ta", 400)
+    assert found == []
+    assert seen > 5
+
+
 PUBLISHED = os.environ.get("BIVALENCE_THRESHOLD_BENCHMARKS", "")
 """A folder with published automata and ``expected.tsv``."""
 
@@ -302,3 +336,10 @@ def test_published_verdicts_are_ours() -> None:
         if published.verdict != "-" and ours != published.verdict:
             differ.append((name, ours, published.verdict))
     assert differ == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PUBLISHED, reason="BIVALENCE_THRESHOLD_BENCHMARKS names no folder")
+def test_what_is_proved_of_published_files_is_searched() -> None:
+    found = {name: searched(path, 3000)[0] for name, path in files_in(Path(PUBLISHED)).items()}
+    assert {name: each for name, each in found.items() if each} == {}

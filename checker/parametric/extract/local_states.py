@@ -29,8 +29,8 @@ class LocalState(Struct, frozen=True):
     made; ``sent``: messages, ``own``: those of them never sent to itself; ``known``: conditions
     that stay true forever; ``soiled``: what may have been received without being taken;
     ``pending``: what is still to be sent at the start, of the execution or of a round; ``ahead``:
-    that is the next round, and this one is over for the process; ``variant``: distinguishes local states that
-    record the same and have different futures.
+    that is the next round, and this one is over for the process; ``variant``: distinguishes local
+    states that record the same and have different futures.
     """
 
     group: int
@@ -52,9 +52,7 @@ class LocalState(Struct, frozen=True):
         """Returns the local state of a process that is ahead when its round begins: nothing of that
         has been sent or received."""
         none: frozenset[Any] = frozenset()
-        return replace(
-            self, ahead=False, sent=none, own=none, known=none, soiled=none, missed=none
-        )
+        return replace(self, ahead=False, sent=none, own=none, known=none, soiled=none, missed=none)
 
 
 class Step(Struct, frozen=True):

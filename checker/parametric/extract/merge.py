@@ -103,9 +103,7 @@ def merge_locations(
     starts = tuple(dict.fromkeys(small[spot] for spot in chart.starts))
     forward = dict.fromkeys(small[spot] for spot in order)
     entered = {small[spot]: small[begun] for spot, begun in chart.entered.items()}
-    return _restrict_to_reachable(
-        Chart(starts, {spot: steps[spot] for spot in forward}, entered)
-    )
+    return _restrict_to_reachable(Chart(starts, {spot: steps[spot] for spot in forward}, entered))
 
 
 def _drop_covered(out: list[Step], steps: Mapping[LocalState, list[Step]]) -> list[Step]:

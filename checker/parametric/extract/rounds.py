@@ -1,7 +1,7 @@
 """Protocols in rounds: what one round of them is.
 
-A protocol is in rounds if a variable ``round: 1..last``, where ``last`` is any number, begins as 1 and
-is only ever increased by 1, and messages carry it.  It is *communication-closed* (T. Elrad,
+A protocol is in rounds if a variable ``round: 1..last``, where ``last`` is any number, begins as 1
+and is only ever increased by 1, and messages carry it.  It is *communication-closed* (T. Elrad,
 N. Francez: Decomposition of distributed programs into communication-closed layers, Science of
 Computer Programming 2, 1982) if a process sends messages of its round only, and reads those of its
 round only.  Then the steps of every execution can be sorted by rounds, and each process still does
@@ -44,8 +44,8 @@ class Rounds(Struct, frozen=True):
 
 
 def one_round(check: typed.Check, found: FragmentErrors) -> typed.Check:
-    """Returns ``check``, about all sizes, without numbers of rounds: messages are those of the round
-    in which a process is.
+    """Returns ``check``, about all sizes, without numbers of rounds: messages are those of the
+    round in which a process is.
 
     What is not communication-closed is added to ``found`` (E161), and what properties say of
     rounds (E163).  A protocol that is not in rounds is returned as it is.

@@ -291,9 +291,7 @@ class Steps(ExtractionContext):
                 if isinstance(e, Telling) and e.kind == "indication"
             )
             told = f"{label} (crashes inside)" if cut else label
-            attempts = frozenset(
-                e.made for e in _split(path.effects)[0] if isinstance(e, Sending)
-            )
+            attempts = frozenset(e.made for e in _split(path.effects)[0] if isinstance(e, Sending))
             for each in [target] if cut or later else self.receptions.fork(target):
                 found.append(Step(each, path.guard, sends, attempts, told, number, wanted, said))
         return found

@@ -61,9 +61,9 @@ class Plain(Struct):
 
 
 def plain(automaton: Automaton, tracked: frozenset[int], shape: Shape = ALL) -> Runs:
-    """Encodes all executions of ``shape`` (without cuts and resets), and more where not all rules are ``tracked``: for these a segment
-    begins where one of them becomes enabled; the others have to be enabled at the end of their
-    segment only.
+    """Encodes all executions of ``shape`` (without cuts and resets), and more where not all rules
+    are ``tracked``: for these a segment begins where one of them becomes enabled; the others have
+    to be enabled at the end of their segment only.
     """
     runs = begin(automaton, shape)
     rules = reachable_rules(automaton)

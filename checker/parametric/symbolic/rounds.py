@@ -290,8 +290,8 @@ class _Proof:
     def _holds(
         self, invariant: Clauses | Valuations, runs: Runs, *, behind: bool = False
     ) -> z3.BoolRef:
-        """Encodes that the invariant holds at the start of ``runs``, or ``behind`` their end: there,
-        or where the next round begins."""
+        """Encodes that the invariant holds at the start of ``runs``, or ``behind`` their end:
+        there, or where the next round begins."""
         key = id(runs), behind
         if key not in self.written:
             at = runs.moments[-1 if behind else 0]
