@@ -161,8 +161,8 @@ THEORY: list[tuple[str, str, str, Mapping[str, int]]] = [
     (ALL_ROUNDS, "validity_for_every_n", "validity", HOLDS),
     (ALL_ROUNDS, "crashes_agree_for_every_n", "uniform_agreement", HOLDS),
     (ALL_ROUNDS, "crashes_are_valid_for_every_n", "uniform_validity", HOLDS),
-    # Voting: 2 of 3 decide false, and the third one, which hears only true and false, adopts true as
-    # `adopts` is n - 2T = 1; with two votes for true the next round decides true.
+    # Voting: of 3, p2 decides false, heard from p1 and p2; p1 hears true from p3 and adopts it, as
+    # `adopts` is n - 2T = 1. So do p2 and p3, and the next round decides true.
     (VOTING_ROUNDS, "for_every_n", "uniform_agreement", HOLDS),
     (VOTING_ROUNDS, "one_process_short", "uniform_agreement", {"n": 3, "T": 1, "last": 2}),
 ]

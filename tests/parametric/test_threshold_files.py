@@ -258,6 +258,38 @@ def test_an_invariant_holds_behind_every_reset(tmp_path: Path) -> None:
     assert words(text, tmp_path)["same"] == "violated"
 
 
+LATE = changed(
+    changed(ROUNDS, "high: [4]; }", "high: [4]; back: [5]; }"), "high == 0;", "high == 0; back == 0;"
+)
+LATE = changed(changed(LATE, "N >= 1;", "N >= 5;"), "[](low == 0 || high == 0)", "[](back == 0)")
+"""With five processes no search finds who is in the sixth location."""
+
+
+def test_a_variable_is_zero_behind_its_reset(tmp_path: Path) -> None:
+    """All N have voted when the first one prefers 0: only behind its reset are there no votes."""
+    rule = "8: low -> back when (votes < 1) do { };\n  }\n  spec"
+    text = changed(LATE, "}\n  spec", rule)
+    assert words(text, tmp_path)["same"] == "violated"
+    kept = text.replace("votes' == 0; ", "")
+    assert words(kept, tmp_path)["same"] == "proved"
+
+
+def test_a_rule_that_resets_a_variable_may_count_in_it(tmp_path: Path) -> None:
+    """Behind a reset to 0 + 1 there is exactly one vote, and N >= 5 in front of it."""
+    rule = "8: low -> back when (votes == 1) do { };\n  }\n  spec"
+    text = changed(changed(LATE, "}\n  spec", rule), "votes' == 0; left", "votes' == 1; left")
+    assert words(text, tmp_path)["same"] == "violated"
+
+
+def test_a_rule_that_resets_is_taken_by_one_process(tmp_path: Path) -> None:
+    """Who leaves as the first takes from the others what they need to leave."""
+    text = changed(LATE, "6: high -> one", "6: high -> back")
+    text = changed(text, "7: high -> one when (left < 1)", "7: high -> one when (false)")
+    text = changed(text, "4: low -> zero when (left < 1)", "4: low -> zero when (false)")
+    text = changed(text, "[](back == 0)", "(zero == 0) -> [](back <= 1)")
+    assert words(text, tmp_path)["same"] == "proved"
+
+
 def test_a_variable_that_is_reset_may_have_been_larger(tmp_path: Path) -> None:
     """Whoever prefers 0 for good though all began with 1 has voted before."""
     voted = "later: (zero == 0 && <>[](low == 0 && wait == 0)) -> <>(votes >= 1)"
