@@ -259,7 +259,9 @@ def test_an_invariant_holds_behind_every_reset(tmp_path: Path) -> None:
 
 
 LATE = changed(
-    changed(ROUNDS, "high: [4]; }", "high: [4]; back: [5]; }"), "high == 0;", "high == 0; back == 0;"
+    changed(ROUNDS, "high: [4]; }", "high: [4]; back: [5]; }"),
+    "high == 0;",
+    "high == 0; back == 0;",
 )
 LATE = changed(changed(LATE, "N >= 1;", "N >= 5;"), "[](low == 0 || high == 0)", "[](back == 0)")
 """With five processes no search finds who is in the sixth location."""
