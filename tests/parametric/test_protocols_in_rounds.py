@@ -11,6 +11,7 @@ from checker.engines.options import Options
 from checker.language.load import load_text
 from checker.parametric.automaton.automaton import Automaton, Outcome
 from checker.parametric.automaton.questions import questions
+from checker.parametric.drawing.text_drawing import draw_text
 from checker.parametric.extract.extract import extract
 from checker.parametric.symbolic.decide import ParametricChecker
 from checker.proving.parametric import prove_every
@@ -168,6 +169,18 @@ def test_what_is_known_of_a_round_ends_with_it() -> None:
         if "next round" in automaton.locations[at].name
     ]
     assert {*ahead} == {"begin", "over"}
+
+
+def test_the_drawing_shows_where_a_round_begins() -> None:
+    (check, *_) = load_text(ROUNDS, "rounds.bcast").checks
+    automaton = extract(check)
+    drawn = draw_text(automaton)
+    behind = left_behind(automaton)
+    ahead = [at for at in range(len(automaton.locations)) if automaton.next_round[at] not in behind]
+    for at in ahead:
+        assert f"[begins the next round in {automaton.next_round[at]}]" in drawn
+    assert drawn.count("[begins the next round in ") == len(ahead)
+    assert drawn.count("[left behind in an earlier round]") == len(behind)
 
 
 SEEN = """\

@@ -6,12 +6,15 @@ import os
 from pathlib import Path
 
 import pytest
+import z3
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.render import render
 from checker.engines.options import Options
+from checker.parametric.automaton.automaton import sent_name
 from checker.parametric.automaton.small_search import search
 from checker.parametric.symbolic.decide import ParametricChecker
+from checker.parametric.symbolic.runs import Runs, Shape
 from checker.parametric.threshold.convert import convert
 from checker.parametric.threshold.quotient import quotient
 from checker.parametric.threshold.reader import read_file, read_text
@@ -272,8 +275,26 @@ def test_a_variable_is_zero_behind_its_reset(tmp_path: Path) -> None:
     rule = "8: low -> back when (votes < 1) do { };\n  }\n  spec"
     text = changed(LATE, "}\n  spec", rule)
     assert words(text, tmp_path)["same"] == "violated"
-    kept = text.replace("votes' == 0; ", "")
-    assert words(kept, tmp_path)["same"] == "proved"
+
+
+def test_the_formula_has_no_configuration_behind_a_reset_that_it_forgets() -> None:
+    """Directly behind the reset nobody has voted, and somebody had before."""
+    automaton, _ = convert(read_text(ROUNDS, "f.ta"))
+    checker = ParametricChecker(automaton)
+    votes = sent_name([kind.name for kind in automaton.kinds].index("votes"))
+
+    def behind(runs: Runs, least: int) -> list[z3.BoolRef]:
+        last = runs.moments[-1].sent[votes]
+        return [runs.condition(checker.assumed), least <= last, runs.moments[-2].sent[votes] >= 1]
+
+    shape = Shape(resets=1, behind=True)
+    found = [
+        checker.refining.find(checker.asking, lambda runs, least=least: behind(runs, least), shape)[
+            0
+        ]
+        for least in (0, 1)
+    ]
+    assert found[0] is not None and found[1] is None
 
 
 def test_a_rule_that_resets_a_variable_may_count_in_it(tmp_path: Path) -> None:

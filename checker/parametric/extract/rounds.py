@@ -173,7 +173,7 @@ class _Closing:
         match node:
             case typed.Int():
                 return node
-            case typed.Assign(target, value, span) if self._mine(target):
+            case typed.Assign(typed.StateRef() as target, value, span) if self._mine(target):
                 return self._assign(target, value, span)
             case typed.Operation(_, op, (left, typed.Param(_, self.rounds.last, _)), span) if (
                 self._mine(left) and op in _FINAL
