@@ -207,6 +207,14 @@ def test_a_premise_of_later_rounds_is_not_vacuous() -> None:
     assert outcome(changed(SEEN, "late := true", "late := false")) is Outcome.VACUOUS
 
 
+def test_a_round_is_entered_though_a_process_is_as_it_was() -> None:
+    """The message that it sends is another one, of the next round."""
+    text = changed(SEEN, "    phase := begin\n    late := true\n", "    send VOTE(round) to all\n")
+    (check, *_) = load_text(text, "rounds.bcast").checks
+    automaton = extract(check)
+    assert any(after not in left_behind(automaton) for after in automaton.next_round)
+
+
 def test_every_round_has_its_messages() -> None:
     """A process passes a second round, for all vote again, once all have passed the first one."""
     counted = changed(SEEN, "late = false", "late : 0..2 = 0")

@@ -159,6 +159,12 @@ def test_a_violation_is_the_smallest_and_is_shown(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(("assumed", "smallest"), [("N > 2", 3), ("N >= 2", 2), ("!(N <= 3)", 4)])
+def test_a_comparison_means_what_it_says(assumed: str, smallest: int, tmp_path: Path) -> None:
+    text = changed(BROADCAST, "N > 3 * T", assumed)
+    assert runs(text, tmp_path)["nobody"].sizes["N"] == smallest
+
+
 def test_guards_fall(tmp_path: Path) -> None:
     assert words(CRASHES, tmp_path) == {
         "alone": "proved", "bounded": "proved", "fewer": "violated", "order": "violated",
