@@ -319,6 +319,16 @@ def test_a_rule_that_resets_is_taken_by_one_process(tmp_path: Path) -> None:
     assert words(text, tmp_path)["same"] == "proved"
 
 
+def test_an_invariant_compares_what_guards_compare(tmp_path: Path) -> None:
+    """Rounds are counted up to 2: that they are no more is an invariant of the count."""
+    text = changed(ROUNDS, "votes, left;", "votes, left, round;")
+    text = changed(text, "left == 0; }", "left == 0; round == 0; }")
+    text = changed(text, "(left >= N)", "(left >= N && round < 2)")
+    text = changed(text, "left' == 0; };", "left' == 0; round' == round + 1; };")
+    text = changed(text, "[](low == 0 || high == 0)", "[](round <= 2)")
+    assert words(text, tmp_path)["same"] == "proved"
+
+
 def test_a_variable_that_is_reset_may_have_been_larger(tmp_path: Path) -> None:
     """Whoever prefers 0 for good though all began with 1 has voted before."""
     voted = "later: (zero == 0 && <>[](low == 0 && wait == 0)) -> <>(votes >= 1)"
