@@ -202,9 +202,10 @@ check every of Seen { for all n, last  prove seen }
 
 
 def test_a_premise_of_later_rounds_is_not_vacuous() -> None:
-    """Nobody is late in the first round; whoever is has the votes of all."""
-    assert outcome(SEEN) is Outcome.PROVED
-    assert outcome(changed(SEEN, "late := true", "late := false")) is Outcome.VACUOUS
+    """Nobody votes late in the first round; whoever does has the votes of all."""
+    later = changed(SEEN, "p.late =>", "p.late and p.phase == voted =>")
+    assert outcome(later) is Outcome.PROVED
+    assert outcome(changed(later, "late := true", "late := false")) is Outcome.VACUOUS
 
 
 def test_a_round_is_entered_though_a_process_is_as_it_was() -> None:
@@ -212,7 +213,12 @@ def test_a_round_is_entered_though_a_process_is_as_it_was() -> None:
     text = changed(SEEN, "    phase := begin\n    late := true\n", "    send VOTE(round) to all\n")
     (check, *_) = load_text(text, "rounds.bcast").checks
     automaton = extract(check)
-    assert any(after not in left_behind(automaton) for after in automaton.next_round)
+    (ahead,) = (
+        at for at, after in enumerate(automaton.next_round) if after not in left_behind(automaton)
+    )
+    assert [rule.sends for rule in automaton.rules if rule.target == ahead] == [()]
+    begun = automaton.next_round[ahead]
+    assert [rule.sends for rule in automaton.rules if rule.source == begun] == [(0,)]
 
 
 def test_every_round_has_its_messages() -> None:
