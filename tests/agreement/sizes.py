@@ -51,8 +51,8 @@ def _counting(automaton: Automaton) -> ParametricChecker:
 
 
 def by_counting(sized: Sized, numbers: Numbers) -> dict[str, bool | None]:
-    """Whether each property is violated at ``numbers``, whatever is required of them; ``None`` where
-    it is violated in a round at most, or not proved of all rounds."""
+    """Whether each property is violated at ``numbers``, whatever is required of them; ``None``
+    where it is not proved of all rounds of a protocol in rounds."""
     counting = _counting(sized.automaton).assuming(equal_to(dict(numbers)))
     found: dict[str, bool | None] = {}
     for question in sized.questions:

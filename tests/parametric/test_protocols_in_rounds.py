@@ -221,6 +221,20 @@ def test_a_round_is_entered_though_a_process_is_as_it_was() -> None:
     assert [rule.sends for rule in automaton.rules if rule.source == begun] == [(0,)]
 
 
+def test_what_is_sent_behind_the_end_of_a_round_belongs_to_the_next_one() -> None:
+    text = changed(SEEN, "  state round", "  message READY(round: 1..last)\n  state round")
+    text = changed(text, "late := true", "late := true\n    send READY(round) to all")
+    text = changed(text, "phase == begin {", "phase == begin and #received(READY(round)) >= 0 {")
+    text = changed(text, ">= n and", ">= n and #received(READY(round)) < n and")
+    (check, *_) = load_text(text, "rounds.bcast").checks
+    automaton = extract(check)
+    ready = [kind.name for kind in automaton.kinds].index("READY")
+    behind = left_behind(automaton)
+    begins = {after for after in automaton.next_round if after not in behind}
+    sending = [rule for rule in automaton.rules if ready in rule.sends]
+    assert sending and {rule.source for rule in sending} == begins
+
+
 def test_every_round_has_its_messages() -> None:
     """A process passes a second round, for all vote again, once all have passed the first one."""
     counted = changed(SEEN, "late = false", "late : 0..2 = 0")

@@ -185,6 +185,9 @@ def test_a_location_sends_to_itself(tmp_path: Path) -> None:
         changed(text, "0: yes -> told when (true)", "0: yes -> told when (false)"), tmp_path
     )
     assert found["unforgeable"] == found["nobody"] == "proved"
+    alone = changed(text, "1: no -> told when (sent >= ENOUGH - F)", "1: no -> told when (false)")
+    alone = changed(alone, "0: yes -> told when (true)", "0: yes -> told when (false)")
+    assert words(changed(alone, "told == 0;", "told == 1;"), tmp_path)["nobody"] == "violated"
     begun = changed(text, "told == 0;", "told == 1;")
     assert words(begun, tmp_path)["unforgeable"] == "violated"
 
