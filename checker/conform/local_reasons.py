@@ -7,8 +7,9 @@ from itertools import islice
 from typing import Any
 
 from checker.conform.lines import Line
-from checker.conform.local_log import LocalLog, Window
+from checker.conform.local_log import LocalLog
 from checker.conform.local_steps import Locals, LocalStep
+from checker.conform.local_windows import Window
 from checker.conform.obstacles import logged_line, shown, words_of
 from checker.conform.patterns import is_exact
 from checker.conform.unknown import TooMany, Unread, is_known, split
