@@ -14,7 +14,7 @@ from checker.cli.main import main
 from checker.conform.search import Search
 from checker.formats.json_format import reports_of
 from checker.polling import poll
-from tests.documents import only_report, validate_alone
+from tests.documents import only_report, validator
 
 RAFT = str(resources.specs() / "replication" / "raft.bcast") + "::two_terms"
 
@@ -53,7 +53,7 @@ def test_a_log_conforms_and_its_run_is_a_trace(
     assert "CONFORMS" in said
     assert "all 6 lines are explained" in said
     report = only_report(out.read_text(encoding="utf-8"))
-    validate_alone(json.loads(out.read_text(encoding="utf-8")), "conformance")
+    validator("conformance").validate(json.loads(out.read_text(encoding="utf-8")))
     assert (report["lines"], report["explained"], report["read"]) == (6, 6, 10)
     assert report["trace"]["steps"][0]["kind"] == "start"
     assert json.loads(trace.read_text(encoding="utf-8"))["steps"] == report["trace"]["steps"]
