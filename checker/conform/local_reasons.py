@@ -15,7 +15,7 @@ from checker.conform.unknown import TooMany, Unread, is_known, split
 from checker.model.interpreter import Event
 from checker.results.conformance_lines import Candidate, Obstacle
 from checker.results.mark_events import at as place_of
-from checker.results.mark_events import event_of
+from checker.results.mark_events import event_of, passage
 from checker.results.show_values import show
 from checker.simulate.false_conditions import false_in_spec
 from checker.words.events import sentence
@@ -149,9 +149,10 @@ def _conditions(log: LocalLog, window: Window) -> Iterator[Candidate]:
                 continue
             for each in false:
                 spelled = (each.spelled,) if each.spelled else ()
+                passages = () if each.span is None else (passage(each.span),)
                 why = f"`{each.spelled}` is false" if each.spelled else each.text
                 place = place_of(action.action.place)
-                yield Candidate(each.text, "", why, spelled, place)
+                yield Candidate(each.text, "", why, spelled, place, passages)
 
 
 def main_reason(obstacle: Obstacle) -> str:
