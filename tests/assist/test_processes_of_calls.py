@@ -162,7 +162,7 @@ def test_a_command_that_had_no_time_to_begin_is_unknown() -> None:
 def test_calls_at_once_answer_as_calls_in_turn(call: Caller, folder: Path) -> None:
     (folder / "relay.bcast").write_text(RELAY + CRASH + HONEST, encoding="utf-8")
     budget = {"seconds": 50, "states": 100_000}
-    given = [{"path": "relay.bcast", "check": c, "budget": budget} for c in ("crash", "honest")] * 4
+    given = [{"path": "relay.bcast", "check": c, "budget": budget} for c in ("crash", "honest")] * 2
 
     async def at_once() -> list[Any]:
         found: list[Any] = [None] * len(given)
@@ -176,7 +176,7 @@ def test_calls_at_once_answer_as_calls_in_turn(call: Caller, folder: Path) -> No
         return [each.structured_content for each in found]
 
     together = call.portal.call(at_once)
-    in_turn = [call.raw("check", each) for each in given[:2]] * 4
+    in_turn = [call.raw("check", each) for each in given[:2]] * 2
     assert [_essence(each) for each in together] == [_essence(each) for each in in_turn]
 
 

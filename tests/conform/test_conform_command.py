@@ -119,7 +119,7 @@ def test_the_search_ends_with_the_time(tmp_path: Path, monkeypatch: pytest.Monke
 
     files = written(tmp_path, p1=P1, p2=P2)
     monkeypatch.setattr(Search, "run", endless)
-    assert main(["conform", RAFT, *files, "--timeout", "5"]) == 3
+    assert main(["conform", RAFT, *files, "--timeout", "1"]) == 3
 
 
 def test_folders_are_logs_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

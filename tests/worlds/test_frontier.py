@@ -191,7 +191,6 @@ def test_some_headers_state_a_frontier() -> None:
     assert {path.stem for path in FILES} >= {"uniform_majority_ack", "wait_for_all"}
 
 
-@pytest.mark.every
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_headers_state_what_is_found(path: Path, tmp_path: Path) -> None:
     """What a header says is the boundary of the properties that have one; the others hold at every
