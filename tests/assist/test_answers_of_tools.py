@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from checker.assist.judged import judged_copy
 from checker.assist.look import print_checks
 from tests.assist.calls import CRASH, HONEST, RELAY, SILENT, Caller, weakened
 
@@ -110,6 +111,22 @@ def test_judge_asks_what_the_check_does_not(call: Caller, folder: Path) -> None:
     assert judged["outcome"] == "violated"
     other = call("check", path="relay.bcast", check="crash", judge="Nonsense")
     assert other["problems"][0]["code"] == "A001"
+
+
+def test_a_judged_copy_is_edited_at_places_of_the_tree(tmp_path: Path) -> None:
+    """Comments that look like declarations, and braces in them, change nothing."""
+    check = CRASH.replace("Relay {", "Relay // {\n{").replace("agreement", "validity")
+    text = weakened() + "// property agreement : nothing\n" + check
+    (tmp_path / "own.bcast").write_text(text, encoding="utf-8")
+    (tmp_path / "other.bcast").write_text("protocol", encoding="utf-8")
+    declared = {"check": "crash", "hides": {"agreement": "R"}, "properties": ["validity"]}
+    found = judged_copy(tmp_path, "own.bcast", "crash", {"checks": [declared]}, None)
+    assert found == (["agreement"], "judged/own.bcast")
+    copy = (tmp_path / "judged" / "own.bcast").read_text(encoding="utf-8")
+    assert copy == text.replace(
+        "  property agreement", "  property agreement_of_the_author"
+    ).replace("validity }", "validity \n  prove agreement\n}")
+    assert (tmp_path / "judged" / "other.bcast").read_text(encoding="utf-8") == "protocol"
 
 
 def digests(file: Path, text: str, capsysbinary: pytest.CaptureFixture[bytes]) -> dict[str, str]:

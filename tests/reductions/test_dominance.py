@@ -25,9 +25,8 @@ from tests.agreement.keeping import Keeping
 from tests.agreement.reduced import Reduced, TooMany
 from tests.agreement.test_reductions import ALL, DOMINANCE, only
 from tests.reductions.commuting import FAULT, Graph
-from tests.selection import some
 
-SYSTEMS = int(os.environ.get("BIVALENCE_LONG", "0")) or some(60)
+SYSTEMS = int(os.environ.get("BIVALENCE_LONG", "0")) or 60
 STATES = 60
 
 # ---- by brute force -----------------------------------------------------------------------------
