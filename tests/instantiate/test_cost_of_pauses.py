@@ -38,6 +38,7 @@ def states(name: str, pause: str, reduce: str) -> int:
     return report.distinct_states
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("name", UNNOTICED)
 def test_pauses_that_nobody_notices_cost_nothing(name: str) -> None:
     for reduce in ("none", "auto"):
