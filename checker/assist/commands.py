@@ -90,7 +90,7 @@ class Commands:
         return folder
 
     def known(self, word: str) -> Path:
-        """Returns the folder that ``word`` stands for; raises :class:`Refused` (A004)."""
+        """Returns the folder named by the handle ``word``; raises :class:`Refused` (A004)."""
         folder = self.folder / word
         if not folder.is_dir():
             raise Refused(HANDLE, "this handle is unknown, or it was dropped", "check again")
@@ -162,7 +162,7 @@ class Commands:
 
 
 async def _output(process: Process, seconds: int) -> Output:
-    """Returns the output of a command.  A late one is asked to end, and then given up."""
+    """Returns the output of a command.  One that exceeds its time is told to stop, then killed."""
     out, err = bytearray(), bytearray()
     assert process.stdout is not None and process.stderr is not None
     ended = False

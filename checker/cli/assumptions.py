@@ -40,8 +40,8 @@ def assumptions(name: str, quiet: bool, verbose: bool, **given: Any) -> int:
 
     Assumptions of the check's world (faults, links, timing, detectors, fairness) are given up, one
     or more at a time, as far as each property still holds. What is needed is shown by a run.
-    --timeout and --max-states limit each world. Exit codes: 0, 2 if the check is not as expected
-    as it is, 3 if some world is undecided.
+    --timeout and --max-states limit each world. Exit codes: 0, 2 if the unchanged check is
+    not as expected, 3 if some world is undecided.
     """
     from checker.render.html.weakest_worlds import weakest_worlds_page
     from checker.render.terminal.weakest_worlds import weakest_worlds_view

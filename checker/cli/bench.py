@@ -100,7 +100,7 @@ def _table(rows: dict[str, _Row], total: list[str]) -> list[str]:
 
 
 class _Row:
-    """The verdict on one file beside the published one."""
+    """The verdict on one file, with the published one."""
 
     def __init__(self, verdict: str, seconds: float, published: Published | None) -> None:
         self.verdict, self.seconds = verdict, seconds

@@ -61,7 +61,7 @@ def frontier(name: str, over: tuple[str, ...], points: int, quiet: bool, **given
 
     The boundary is searched along the axes that bound faults, for each combination of the others.
     Each failing point at the boundary has its run. --timeout (60 s by default) and --max-states
-    limit each point. Exit codes: 0, 2 if the check is not as expected as it is, 3 if some point at
+    limit each point. Exit codes: 0, 2 if the unchanged check is not as expected, 3 if some point at
     the boundary is undecided.
     """
     from checker.render.html.frontier import frontier_page

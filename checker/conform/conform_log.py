@@ -137,7 +137,7 @@ class Opened(Struct, frozen=True):
     without: PreparedCheck
 
     def serves(self, asked: Asked) -> bool:
-        """Returns whether it is the check that is asked of another log.  A path is not enough:
+        """Returns whether the same check was already opened for another log.  A path is not enough:
         the file may be another one by now."""
         mine, options = self.asked, asked.options
         return (

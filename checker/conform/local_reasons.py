@@ -108,8 +108,8 @@ def _why(log: LocalLog, window: Window, now: Any) -> tuple[str, str] | None:
 
 
 def _goes_on(log: LocalLog, after: int) -> tuple[str, str] | None:
-    """Returns that the log goes on, after the lines that a step explains, with one that begins no
-    step."""
+    """Returns the finding that the line after those a step explains begins no step; ``None`` if
+    it may begin one."""
     item = log.items[after] if after < len(log.items) else None
     if not isinstance(item, Line) or log.may_begin_a_step(item):
         return None

@@ -48,12 +48,12 @@ def schedule(trace: Trace) -> tuple[acts.Act, ...]:
     reader = _Reader(trace)
     found = [act for step in trace.every_step if step.number for act in reader.acts_of(step)]
     if not any(isinstance(act, acts.Request | acts.Receive | acts.Forge) for act in found):
-        raise _refused("no process of this trace is asked for anything or receives a message")
+        raise _refused("in this trace no process gets a request or a message")
     return (*_together(found), *(reader.stays() if trace.ends else ()))
 
 
 def _refused(why: str, hint: str = "") -> SpecError:
-    message = f"there is nothing for a harness to drive: {why}"
+    message = f"a harness has nothing to do: {why}"
     return SpecError((Diagnostic("E113", message, hint=hint),))
 
 
