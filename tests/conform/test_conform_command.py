@@ -11,6 +11,7 @@ import pytest
 
 from checker import resources
 from checker.cli.main import main
+from checker.conform import conform_log
 from checker.conform.search import Search
 from checker.formats.json_format import reports_of
 from checker.polling import poll
@@ -57,6 +58,17 @@ def test_a_log_conforms_and_its_run_is_a_trace(
     assert (report["lines"], report["explained"], report["read"]) == (6, 6, 10)
     assert report["trace"]["steps"][0]["kind"] == "start"
     assert json.loads(trace.read_text(encoding="utf-8"))["steps"] == report["trace"]["steps"]
+
+
+def test_the_native_search_explains_what_the_interpreter_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The interpreter searches no node, so each line is explained by native steps."""
+    monkeypatch.setattr(conform_log, "FEW", 0)
+    files, out = written(tmp_path, p1=P1, p2=P2, p3=P3), tmp_path / "o.json"
+    assert main(["conform", RAFT, *files, "--json", str(out)]) == 0
+    report = only_report(out.read_text(encoding="utf-8"))
+    assert (report["engine"], report["explained"]) == ("native", 6)
 
 
 def test_a_value_that_differs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
