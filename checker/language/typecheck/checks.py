@@ -93,9 +93,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         detector=detector,
         given=given,
         warnings=stack_of(protocol, given, world, library, (*prove, *own)),
-        scenarios=scenarios_of(
-            _of(decl, ast_clauses.Scenario), {n.text for n in asked}, home.report
-        ),
+        scenarios=_scenarios(decl, asked, home),
         every=every.names,
         when=every.when,
         every_span=every.span,
@@ -112,6 +110,13 @@ def _names_asked(decl: ast_items.Check) -> list[ast.Name]:
     """Returns the names of the properties that a check proves or expects."""
     asked = [n for i in _of(decl, ast_items.Prove) for n in i.names]
     return asked + [i.what for i in _of(decl, ast_items.Expect) if _about_property(i)]
+
+
+def _scenarios(
+    decl: ast_items.Check, asked: list[ast.Name], home: Home
+) -> tuple[typed.Scenario, ...]:
+    scenarios = _of(decl, ast_clauses.Scenario)
+    return scenarios_of(scenarios, {name.text for name in asked}, home.report)
 
 
 def _warnings_of(
