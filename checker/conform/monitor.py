@@ -42,7 +42,7 @@ from checker.conform.lines import (
     logged_of,
 )
 from checker.conform.local_follower import LocalFollower
-from checker.conform.local_reasons import obstacle_of
+from checker.conform.local_reasons import reasons_of
 from checker.conform.local_system import NotLocal
 from checker.conform.obstacles import logged_line
 from checker.conform.read_log import Row, gap_before, missing_before
@@ -388,7 +388,7 @@ class Monitor:
         assert line is not None
         reasons: tuple[str, ...] = ()
         if follower.pending and kept.stream.behind_lines > max(follower.pending):
-            reasons = obstacle_of(follower.log, follower.window()).reasons
+            reasons = reasons_of(follower.log, follower.window()).obstacle.reasons
         allowed = tuple(follower.allowed())
         self.wrong += 1
         self._note(number, Wrong(logged_line(self.system, line), True, reasons, allowed))

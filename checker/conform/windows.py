@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from checker.conform.explain_events import Observation
 from checker.conform.lines import Line
 from checker.conform.local_log import LocalLog, Window
-from checker.conform.local_reasons import main_reason, marks_of_first, obstacle_of
+from checker.conform.local_reasons import LocalReasons, marks_of_first, reasons_of
 from checker.conform.local_system import NotLocal
 from checker.conform.log_coverage import Seen, passed_by_all
 from checker.conform.patterns import is_exact
@@ -34,12 +34,12 @@ class _Counted(Struct):
     weak: int = 0
     unasked: int = 0
     outcomes: int = 0
-    red: list[tuple[Line, Obstacle]] = field(default_factory=list)
+    red: list[tuple[Line, LocalReasons]] = field(default_factory=list)
     seen: Counter[str] = field(default_factory=Counter)
 
     def score(self, name: str) -> HandlerScore:
         """Returns the score of the windows called ``name``."""
-        reasons = Counter(main_reason(obstacle) for _, obstacle in self.red)
+        reasons = Counter(why.main for _, why in self.red)
         return HandlerScore(
             name,
             self.explained + self.unasked + len(self.red),
@@ -47,7 +47,7 @@ class _Counted(Struct):
             self.weak,
             self.unasked,
             self.outcomes,
-            self.red[0][1] if self.red else None,
+            self.red[0][1].obstacle if self.red else None,
             reasons.most_common(1)[0][0] if reasons else "",
             tuple(self._shared())[:MOST_SHARED],
         )
@@ -159,9 +159,9 @@ def _count(of: dict[str, _Counted], lines: _Lines, log: LocalLog, window: Window
     if not window.asked:
         counted.unasked += 1
     elif window.is_red:
-        obstacle = obstacle_of(log, window)
-        counted.red.append((window.line, obstacle))
-        lines.red(log, window, obstacle)
+        why = reasons_of(log, window)
+        counted.red.append((window.line, why))
+        lines.red(log, window, why.obstacle)
     else:
         weak = log.is_weak(window)
         counted.explained += 1
@@ -208,7 +208,7 @@ def first_red(observation: Observation) -> tuple[Red | None, RunFault | None]:
             continue
         red = next((window for window in log.windows() if window.is_red), None)
         if red is not None:
-            return Red(number, red, obstacle_of(log, red)), None
+            return Red(number, red, reasons_of(log, red).obstacle), None
         small = small or log.steps.outgrown
     return None, small
 
