@@ -58,9 +58,9 @@ def unusable(problems: tuple[Problem, ...]) -> Answer:
 
 def _without_report(document: Document) -> Answer:
     """Returns the answer of a document that has no report: nothing could be run, or the time was
-    not enough to begin."""
+    not enough to begin (then it may be ended before it knows the exit code)."""
     problems = problems_of(document)
-    if document["exit_code"] == UNDECIDED:
+    if document["exit_code"] == UNDECIDED or not problems:
         claim = "Nothing was decided: the time was over before the search began."
         return Answer("unknown", claim, as_expected=False, problems=problems)
     return unusable(problems)

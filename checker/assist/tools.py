@@ -280,7 +280,7 @@ def _document(output: Output, otherwise: Any) -> Any:
 
 def _no_report(output: Output) -> Answer:
     """Returns the answer where a command has written no document."""
-    if output.killed or "unknown" in output.err or "memory" in output.err:
+    if output.late or output.killed or "unknown" in output.err or "memory" in output.err:
         return Answer("unknown", "Nothing was decided in time: the command was ended.")
     usage = re.search(r"^(?:Usage|usage)?.*?[Ee]rror: (.*)$", output.err, re.MULTILINE)
     if usage is None:
