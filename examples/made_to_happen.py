@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import io
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -87,6 +88,12 @@ def played(example: Example, name: str, folder: Path, fault: bool, *more: str) -
     return play(made, example.hooks, environment, *held, *more)
 
 
+def end_by_signals() -> None:
+    """Ctrl-C and SIGTERM end the command, and the harness that it plays."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit("ended"))
+
+
 def tell(example: Example, arguments: Sequence[str] | None = None) -> int:
     """Plays scenes as the command line says; returns 0 if all ended as they should, else 1."""
     parser = argparse.ArgumentParser()
@@ -94,6 +101,7 @@ def tell(example: Example, arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--times", type=int, default=0, metavar="N")
     parser.add_argument("--report", action="store_true")
     asked = parser.parse_args(arguments)
+    end_by_signals()
     right = True
     for name in asked.scene or example.scenes:
         with tempfile.TemporaryDirectory() as scratch:

@@ -17,6 +17,7 @@ from checker.results import events as ev
 from checker.results.terms import arguments, head, is_message
 from checker.results.trace import Json, Source, Step, Trace
 from checker.words.events import sentence
+from checker.words.steps import headline
 
 BEYOND: Mapping[type[ev.Event], str] = {
     ev.AlternativeTaken: "which alternative it takes",
@@ -86,16 +87,17 @@ class _Reader:
         crashes = [event for event in step.events if isinstance(event, ev.Crashed)]
         first = self.first_act(step)
         if first is not None:
-            process = first.process
-            yield replace(
-                first,
-                lines=tuple(_lines(step, process)),
-                sends=tuple(self.sends(step, process)),
-                beyond=_beyond(step),
-            )
+            lines = tuple(_lines(step, first.process))
+            sends = tuple(self.sends(step, first.process))
+            beyond = _beyond(step, of_crash=False) if crashes else _beyond(step)
+            if isinstance(first, acts.Await) and not (lines or sends or beyond):
+                beyond = f"nothing shows it: {headline(step)}"
+            yield replace(first, lines=lines, sends=sends, beyond=beyond)
         cut = listing(sentence(effect) for effect in step.cut)
         for crash in crashes:
-            yield acts.Crash(step.number, crash.process, cut=cut, beyond=_beyond(step))
+            yield acts.Crash(
+                step.number, crash.process, cut=cut, beyond=_beyond(step, of_crash=True)
+            )
 
     def first_act(self, step: Step) -> acts.Act | None:
         """Returns what makes a step happen; ``None`` where that is a crash alone."""
@@ -200,9 +202,11 @@ def _lines(step: Step, process: str) -> Iterator[acts.Line]:
                 yield acts.Line("handler", event.handler)
 
 
-def _beyond(step: Step) -> str:
-    """Returns what of a step no harness brings about, in words."""
-    return listing(dict.fromkeys(BEYOND[type(e)] for e in step.events if type(e) in BEYOND))
+def _beyond(step: Step, of_crash: bool | None = None) -> str:
+    """Returns what of a step no harness brings about, in words; ``of_crash``: only what a crash in
+    it does, or only the rest."""
+    kinds = dict.fromkeys(type(event) for event in step.events if type(event) in BEYOND)
+    return listing(BEYOND[kind] for kind in kinds if of_crash in (None, kind is ev.PowerFailed))
 
 
 def _declared(source: Source) -> Iterator[tuple[str, tuple[str, ...]]]:

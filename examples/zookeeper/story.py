@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import shutil
-import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -22,11 +20,10 @@ sys.path.insert(0, str(HERE.parents[1]))
 from checker.record import Recorder  # noqa: E402
 from examples.loopback import Server, first, free_ports, wait  # noqa: E402
 from examples.telling import Story, tell  # noqa: E402
+from examples.zookeeper.server import configured, mode_of  # noqa: E402
 
 CLIENTS = ("p1", "p2", "p3")
 EACH = 30
-JAR = Path("/usr/share/java/zookeeper.jar")
-MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 PLACE = "/story"
 
 SCENES = ("children", "leader_dies", "value")
@@ -168,51 +165,23 @@ def running_servers(folder: Path) -> Iterator[list[Server]]:
     """Runs three servers, which keep their state in ``folder``."""
     ports = free_ports(3 * len(CLIENTS))
     members = list(zip(ports[::3], ports[1::3], ports[2::3], strict=True))
-    ensemble = "".join(
-        f"server.{i}=127.0.0.1:{peer}:{election}\n"
-        for i, (_, peer, election) in enumerate(members, 1)
-    )
+    ensemble = {i: (leader, election) for i, (_, leader, election) in enumerate(members, 1)}
     servers = []
     for i, (port, _, _) in enumerate(members, 1):
-        own = folder / f"server{i}"
-        own.mkdir()
-        (own / "myid").write_text(f"{i}\n", encoding="utf-8")
-        config = own / "zoo.cfg"
-        config.write_text(
-            f"dataDir={own}\nclientPort={port}\nclientPortAddress=127.0.0.1\ntickTime=500\n"
-            f"initLimit=20\nsyncLimit=10\nadmin.enableServer=false\n{ensemble}",
-            encoding="utf-8",
-        )
-        command = ["java", "-Xmx64m", "-XX:+UseSerialGC", "-cp", str(JAR), MAIN, str(config)]
+        command = configured(folder / f"server{i}", i, port, ensemble, "tickTime=500\n")
         servers.append(Server(command, port, folder / f"server{i}.out"))
     with contextlib.ExitStack() as running:
         for server in servers:
             running.callback(server.kill)
             server.start(until_it_listens=False)
         for server in servers:
-            wait(functools.partial(mode_of, server), "a server does not serve")
+            wait(functools.partial(mode_of, server.port), "a server does not serve")
         yield servers
-
-
-def mode_of(server: Server) -> str:
-    """Returns what a server says that it does (leader, follower); nothing: it does not serve."""
-    with contextlib.suppress(OSError), contextlib.closing(socket.socket()) as asking:
-        asking.settimeout(2)
-        asking.connect(("127.0.0.1", server.port))
-        asking.sendall(b"srvr")
-        said = b"".join(iter(lambda: asking.recv(4096), b"")).decode()
-        return next((line[6:] for line in said.splitlines() if line.startswith("Mode: ")), "")
-    return ""
 
 
 def leader_of(servers: list[Server]) -> Server:
     """Returns the server that says that it leads."""
-    return first(servers, lambda server: mode_of(server) == "leader", "nobody leads")
-
-
-def zookeeper() -> bool:
-    """Returns whether ZooKeeper and a Java are installed."""
-    return JAR.exists() and shutil.which("java") is not None
+    return first(servers, lambda server: mode_of(server.port) == "leader", "nobody leads")
 
 
 STORY = Story(SCENES, play, "UniformTotalOrderBroadcast")

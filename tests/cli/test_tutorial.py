@@ -25,7 +25,7 @@ LIMITS = sorted(
 )
 GUIDES = [FOLDER.parent / f"{name}.md" for name in ("audit", "conform", "judge")]
 BLOCK = re.compile(
-    r"^```(bivalence|console|python|clojure|json) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^```(bivalence|console|python|clojure|json|toml) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
 LEFT_OUT = "…"
 """A line of a block that stands for any lines of what is printed."""

@@ -1,4 +1,5 @@
-"""PySyncObj, etcd and RabbitMQ do what counterexamples say where they lack a rule, and only so."""
+"""PySyncObj, etcd, RabbitMQ and ZooKeeper do what counterexamples say where they lack a rule, and
+only so."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import os
 import pickle
 import shutil
 import struct
+import sys
 import uuid
 import zlib
 from pathlib import Path
@@ -21,9 +23,13 @@ from examples.pysyncobj import hooks as pysyncobj_hooks
 from examples.pysyncobj.elections import ELECTIONS
 from examples.rabbitmq import hooks as rabbitmq_hooks
 from examples.rabbitmq.hands_out import ACKS
-from tests.harness.leftovers import MARK, running
+from examples.zookeeper import hooks as zookeeper_hooks
+from examples.zookeeper import member
+from examples.zookeeper.server import zookeeper
+from examples.zookeeper.stale_read import SYNC
+from tests.harness.leftovers import MARK, changed, running
 
-EXAMPLES = {"elections": ELECTIONS, "reads": READS, "acks": ACKS}
+EXAMPLES = {"elections": ELECTIONS, "reads": READS, "acks": ACKS, "sync": SYNC}
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -112,6 +118,63 @@ def test_a_broker_and_its_clients_are_told_their_ports(monkeypatch: pytest.Monke
     assert asked[-4:] == ["31000", "a", "--log", "c1.ndjson"]
 
 
+def test_a_server_of_zookeeper_reaches_leaders_through_proxies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    begun = list[list[str]]()
+    monkeypatch.setattr(os, "execvp", lambda _, command: begun.append(command))
+    monkeypatch.setattr(member, "mode_of", {20_002: "leader"}.get)
+    monkeypatch.setattr(member, "zookeeper", lambda: True)
+    monkeypatch.setattr(member, "find_spec", lambda _: None)
+    with pytest.raises(SystemExit, match="kazoo, for the clients, is missing"):
+        member.main()
+    monkeypatch.setattr(member, "find_spec", lambda name: name)
+    for name, port in (("p1", 20_000), ("p2", 20_010)):
+        (tmp_path / f"{name}.port").write_text(str(port), "utf-8")
+    asked = zookeeper_hooks.command("p3", 20_020, {"p1": 30_001, "p2": 30_002, "p3": 30_003})
+    monkeypatch.setattr(sys, "argv", asked[1:])
+    member.main()
+    config = Path(begun[0][-1])
+    lines = config.read_text("utf-8").splitlines()
+    assert [line for line in lines if line.startswith("server.")] == [
+        "server.3=127.0.0.1:30001:20001",  # the greatest number leads
+        "server.2=127.0.0.1:30002:20011",
+        "server.1=127.0.0.1:20020:20021",
+    ]
+    assert "clientPort=20022" in lines
+    assert (config.parent / "myid").read_text("utf-8") == "1\n"
+
+
+def test_a_system_that_is_not_there_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    for program in ("nice", "env", "sh"):
+        found = shutil.which(program)
+        assert found is not None
+        (tmp_path / "bin" / program).symlink_to(found)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    for example, said in ((SYNC, "ZooKeeper or a Java is missing: apt install zookeeper"),
+                          (READS, "etcd")):  # fmt: skip
+        (name,) = example.scenes
+        found = played(example, name, tmp_path, True)
+        assert found.code == 2, found.said
+        *_, last = found.said.splitlines()
+        assert last.startswith("error E137: p"), last
+        assert "ended at its start: exit code" in last
+        assert said in last
+        assert running(os.environ[MARK]) == []
+
+
+def test_reads_are_synced_if_the_environment_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    for reads, synced in (("", False), ("sync", True)):
+        monkeypatch.setenv("ZOOKEEPER_READS", reads)
+        words = zookeeper_hooks.request("p3", 20_000, "read", [])
+        assert words[2:4] == ["read", "20002"]
+        assert ("--sync" in words) == synced
+
+
 # ---- what happens ---------------------------------------------------------------------------
 
 
@@ -145,6 +208,21 @@ def test_two_servers_of_pysyncobj_lead_in_one_term(name: str, tmp_path: Path) ->
 @pytest.mark.skipif(shutil.which("etcd") is None, reason="etcd is missing: apt install etcd-server")
 def test_a_member_of_etcd_that_is_cut_off_answers_with_an_old_value(tmp_path: Path) -> None:
     happens(READS, "stale_read", tmp_path)
+
+
+@pytest.mark.realsystems
+@pytest.mark.slow
+@pytest.mark.skipif(not zookeeper(), reason="ZooKeeper is missing: apt install zookeeper")
+def test_a_server_of_zookeeper_that_is_cut_off_answers_with_an_old_value(tmp_path: Path) -> None:
+    pytest.importorskip("kazoo", reason="kazoo is not installed: pip install '.[examples]'")
+    happens(SYNC, "stale_read", tmp_path)
+    # where the link is whole, `sync` has an answer, and the read the new value
+    folder = tmp_path / SYNC.scenes["stale_read"].check
+    text = (folder / "schedule.py").read_text("utf-8")
+    (folder / "schedule.py").write_text(text.replace('to=["p2", "p3"]', 'to=["p2"]'), "utf-8")
+    changed(folder, "schedule.py", '"read_return", ["none"]', '"read_return", ["a"]')
+    whole = played(SYNC, "stale_read", tmp_path, False, "--tries", "1")
+    assert "4 of 4 steps; atomicity holds; a run of with_sync" in whole.said, whole.said
 
 
 @pytest.mark.realsystems

@@ -36,7 +36,12 @@ class Run:
         words = [sys.executable, str(folder / "run.py"), *more]
         environment = {**os.environ, "BROADCAST_OPTIONS": options, MARK: self.mark}
         self.process = subprocess.Popen(
-            words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            words,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
         )
 
     def end(self) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,30 @@ check liar of Plain { n = 3 faults byzantine <= 1 clients { p1 broadcasts a } pr
 check split of Plain {
   n = 2 faults partition <= 1 links perfect clients { p1 broadcasts a } prove agreement
 }
+protocol Silent {
+  message HINT
+  state told = false
+  state ready = false
+  upon init { send HINT to all }
+  upon receive HINT { told := true }
+  upon condition told and not ready { ready := true }
+  property never "Nobody is ready." : always forall p in Proc: not p.ready
+}
+
+protocol Writes {
+  message HINT
+  stable state kept = 0
+  stable synced state told = false
+  upon init { send HINT to all }
+  upon receive HINT {
+    kept := 1
+    told := true
+  }
+  property never "What was told is kept." : always forall p in Proc: p.told => p.kept > 0
+}
+
+check power of Writes { n = 1 faults power <= 1, recover expect never violated }
+check silent of Silent { n = 1 expect never violated }
 check busy of Busy { n = 2 links perfect clients { p1 broadcasts a } prove no_duplication }
 check waits of Waits { n = 1 timing asynchronous expect never violated }
 """
@@ -137,6 +162,36 @@ def test_what_can_be_forced(tmp_path: Path) -> None:
     assert (fired[at], awaited[at]) == ("forced", "awaited")
     assert (awaited[received], own[received]) == ("forced", "awaited")
     assert any(str(act.message) == "PING(2)" for act in found if isinstance(act, acts.Receive))
+
+
+def test_what_of_a_forced_step_is_beyond_reach(tmp_path: Path) -> None:
+    found = acts_of("power", tmp_path)
+    (crash,) = (line for line in plan(found, 2, True, True) if " crashes " in line)
+    assert crash.endswith("; beyond reach: SIGKILL loses nothing that was written)")
+    (receive,) = (act for act in found if isinstance(act, acts.Receive))
+    assert plan([receive], 2, True, True) == ["1  forced        p1 receives HINT from p1"]
+    chosen = dataclasses.replace(receive, beyond="which value it chooses")
+    (line,) = plan([chosen], 2, True, True)
+    assert line.endswith("p1 receives HINT from p1 (beyond reach: which value it chooses)")
+
+
+def test_what_is_awaited_where_messages_are_not_held(tmp_path: Path) -> None:
+    request, *lines = plan(acts_of("no_relay", tmp_path), 2, True, True, held=False)
+    assert request.split()[1] == "forced"
+    (crash,) = (line for line in lines if " crashes " in line)
+    assert crash.endswith("forced        p1 crashes (SIGKILL, when nothing is under way)")
+    lines.remove(crash)
+    assert lines
+    for line in lines:
+        assert line.split()[1] == "awaited"
+        assert line.endswith("(messages are not held)")
+
+
+def test_a_step_that_nothing_shows_is_named(tmp_path: Path) -> None:
+    *_, last = plan(acts_of("silent", tmp_path), 2, True, True)
+    assert last.endswith(
+        "beyond reach  p1 takes a step (nothing shows it: p1: upon condition told and not ready)"
+    )
 
 
 def test_what_needs_messages_that_stand_alone(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from checker.harness.runtime import processes
 from checker.harness.runtime.acts import Act, Await, Crash, Cut, Line, Lose, Message, Receive, Sends
 from checker.harness.runtime.drive import Outcome, Try
 from checker.harness.runtime.hook_process import Hooks
+from checker.harness.runtime.links import Frame, Stream
 from checker.harness.runtime.plan import plan
 
 A, B = Message("M", {"text": "a"}), Message("M", {"text": "b"})
@@ -200,3 +201,15 @@ def test_a_node_that_ignores_the_end_is_killed_with_what_it_has_started(
     while child.exists() and child.read_text().rpartition(")")[2].split()[0] != "Z":
         assert time.monotonic() < until, "what the node has started still runs"
         time.sleep(0.005)
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"), [({}, "ACK"), ({"number": 1}, "ACK(1)"), ({"list": [1]}, "ACK(…)")]
+)
+def test_a_message_on_its_way_is_printed_like_one_of_the_trace(
+    fields: dict[str, Any], text: str
+) -> None:
+    assert Frame(cast(Stream, None), b"", "ACK", fields).text == text
+    assert str(Message("ACK", {name: str(value) for name, value in fields.items()})) == (
+        text if text != "ACK(…)" else "ACK([1])"
+    )

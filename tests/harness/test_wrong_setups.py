@@ -85,12 +85,13 @@ def test_a_hook_that_fails_in_the_midst_of_a_run(folder: Path) -> None:
     )
 
 
-def test_a_hook_that_hangs(folder: Path) -> None:
-    changed(
-        folder, "hooks.py", "def nodes():\n", "def nodes():\n    __import__('time').sleep(20)\n"
-    )
-    changed(folder, "harness/hook_process.py", "LIMIT = 10.0", "LIMIT = 0.3")
-    assert refused(folder) == "error E136: hooks.py: nodes() takes longer than 0.3 s"
+@pytest.mark.parametrize("hook", ["nodes()", "request(node, port, name, values)", "frames(data)"])
+def test_a_hook_that_hangs(hook: str, folder: Path) -> None:
+    head = f"def {hook}:\n"
+    changed(folder, "hooks.py", head, f"{head}    __import__('time').sleep(1000)\n")
+    changed(folder, "harness/hook_process.py", "LIMIT = 10.0", "LIMIT = 1.5")
+    name = hook.partition("(")[0]
+    assert refused(folder) == f"error E136: hooks.py: {name}() takes longer than 1.5 s"
 
 
 def test_ports_that_are_taken(folder: Path) -> None:
@@ -114,6 +115,16 @@ def test_ports_that_are_taken(folder: Path) -> None:
 def test_a_schedule_that_was_edited_badly(before: str, after: str, said: str, folder: Path) -> None:
     changed(folder, "schedule.py", before, after)
     assert said in refused(folder)
+
+
+def test_a_request_that_fails_is_said(folder: Path) -> None:
+    asks = '[sys.executable, str(HERE / "ask.py"), str(port), *values]'
+    changed(folder, "hooks.py", asks, "['sh', '-c', 'echo no client here; exit 3']")
+    changed(folder, "schedule.py", "BIVALENCE = [", 'BIVALENCE = ["false"] or [')
+    code, said = Run(folder, "--tries", "1", "--patience", "0.5").end()
+    assert code == 3, said
+    assert "has no line `request broadcast" in said or "has no line `broadcast" in said, said
+    assert "; the request ended with exit code 3: no client here\n" in said
 
 
 DIES = """\
@@ -144,9 +155,9 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("victim", ["keeper", "driver", "keeper with TERM"])
-def test_nothing_is_left_where_the_harness_is_killed(victim: str, folder: Path) -> None:
-    # each node leaves a process in a session of its own behind, and p1 is never asked
+def never_ends(folder: Path) -> tuple[Run, list[int]]:
+    """A run and its processes: each node leaves one in a session of its own behind, and p1 is
+    never asked."""
     changed(folder, "hooks.py", "sys.executable]", "sys.executable, '-c', STARTS]")
     changed(folder, "hooks.py", "OWN_COPIES = True", f"STARTS = {STARTS!r}\nOWN_COPIES = True")
     asks = '[sys.executable, str(HERE / "ask.py"), str(port), *values]'
@@ -154,6 +165,26 @@ def test_nothing_is_left_where_the_harness_is_killed(victim: str, folder: Path) 
     run = Run(folder, "--tries", "1", "--patience", "100")
     found = run.wait_for(9)  # keeper, driver, hooks, three nodes, three sleepers
     assert len(found) >= 9, found
+    return run, found
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_ends_a_run_and_keeps_others_away_until_then(name: str, folder: Path) -> None:
+    run, _ = never_ends(folder)
+    assert refused(folder) == f"error E145: another run of {folder} is going on"
+    # as a terminal does on Ctrl-C: to all processes of the group
+    os.killpg(run.process.pid, getattr(signal, name))
+    code, said = run.end()
+    assert code == 3
+    assert said.splitlines()[-1] == f"ended by {name}; nothing is left running"
+    assert said.count("ended by") == 1
+    assert "Traceback" not in said
+    assert run.leaves() == []
+
+
+@pytest.mark.parametrize("victim", ["keeper", "driver", "keeper with TERM"])
+def test_nothing_is_left_where_the_harness_is_killed(victim: str, folder: Path) -> None:
+    run, found = never_ends(folder)
     driver = min(pid for pid in found if pid != run.process.pid)
     if victim == "driver":
         os.kill(driver, signal.SIGKILL)

@@ -10,7 +10,8 @@ from tests.realsystems.played import told
 
 pytest.importorskip("kazoo", reason="kazoo is not installed: pip install '.[examples]'")
 
-from examples.zookeeper.story import CLIENTS, EACH, SCENES, STORY, zookeeper
+from examples.zookeeper.story import CLIENTS, EACH, SCENES, STORY
+from examples.zookeeper.server import zookeeper
 
 pytestmark = [
     pytest.mark.realsystems,

@@ -17,8 +17,8 @@ class Message:
     fields: Mapping[str, str]
 
     def __str__(self) -> str:
-        """Returns ``DATA(p1, a)``."""
-        return f"{self.name}({', '.join(self.fields.values())})"
+        """Returns ``DATA(p1, a)``, and ``ACK`` without fields, as the trace prints them."""
+        return f"{self.name}({', '.join(self.fields.values())})" if self.fields else self.name
 
 
 @dataclass(frozen=True)

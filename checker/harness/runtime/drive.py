@@ -155,7 +155,8 @@ class Try:
             try:
                 await self.take(act)
             except AnotherWay as problem:
-                self.outcome.another_way = f"step {act.number} ({in_words(act)}): {problem}"
+                missing = f"{problem}{self.of_its_request(act)}"
+                self.outcome.another_way = f"step {act.number} ({in_words(act)}): {missing}"
                 return
             self.outcome.steps = act.number
 
@@ -199,12 +200,19 @@ class Try:
         asked = Program(name, command, self.folder, self.folder / "requests.out")
         self.asked.append(asked)
         until = time.monotonic() + ASKED
-        while not (said := asked.ended()):
+        while not asked.ended():
             if time.monotonic() > until:
                 asked.kill()
                 return f"takes longer than {ASKED:.0f} s"
             await asyncio.sleep(TICK)
-        return "" if said.startswith("exit code 0") else said
+        return asked.failed()
+
+    def of_its_request(self, act: Act) -> str:
+        """How the request failed that ``act`` has made; empty where it did not."""
+        if not isinstance(act, Request) or not self.asked:
+            return ""
+        said = self.asked[-1].failed()
+        return f"; the request ended with {said}" if said else ""
 
     def up(self, process: str) -> Program:
         """Returns the program of a process that is up; raises :class:`AnotherWay` if it is not."""

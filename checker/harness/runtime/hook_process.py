@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import select
+import signal
 import sys
 import time
 import traceback
@@ -168,6 +169,9 @@ class Hooks:
 def _serve(file: Path, questions: int, answers: int, others: tuple[int, ...]) -> None:
     """Answers questions until there are no more; never returns."""
     die_with_parent()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for its parent
     for each in others:
         os.close(each)
     os.dup2(2, 1)  # what a hook prints is no answer

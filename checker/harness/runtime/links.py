@@ -39,7 +39,7 @@ class Frame:
     @property
     def text(self) -> str:
         """The message in words: ``DATA(p1, a)``."""
-        return f"{self.name}({', '.join(said(value) or '…' for value in self.fields.values())})"
+        return str(Message(self.name, {key: said(v) or "…" for key, v in self.fields.items()}))
 
     def is_of(self, message: Message) -> bool:
         """Whether it is ``message``; bytes that nobody tells apart may be any."""

@@ -68,11 +68,11 @@ def plan(
     width = len(str(max((act.number for act in acts), default=0)))
     lines = []
     for act in acts:
-        how, why = _of(act, level, own_copies, fires)
-        if isinstance(act, Receive | Lose) and not held:
-            how, why = AWAITED, "messages are not held"
-        if act.beyond:
-            how, why = (BEYOND, act.beyond) if how != FORCED else (how, f"{why}; {act.beyond}")
+        how, why = _of(act, level, own_copies, fires, held)
+        if act.beyond and how == FORCED:
+            why = "; ".join(filter(None, [why, f"{BEYOND}: {act.beyond}"]))
+        elif act.beyond:
+            how, why = BEYOND, act.beyond
         remark = f" ({why})" if why else ""
         lines.append(f"{act.number:>{width}}  {how:<12}  {in_words(act)}{remark}")
     return lines
@@ -114,9 +114,11 @@ def in_words(act: Act) -> str:
     return f"{act.process or 'the network'} takes a step{f': {lines}' if lines else ''}"
 
 
-def _of(act: Act, level: int, own_copies: bool, fires: bool) -> tuple[str, str]:
+def _of(act: Act, level: int, own_copies: bool, fires: bool, held: bool) -> tuple[str, str]:
     """Returns which of the three an act is, and a remark."""
     match act:
+        case Receive() | Lose() if not held:
+            return AWAITED, "messages are not held"
         case Receive(again=True) if level < 2:
             return BEYOND, "a message is repeated only where messages stand alone: hook `encode`"
         case Receive() if act.sender == act.process and not own_copies:
@@ -137,8 +139,9 @@ def _of(act: Act, level: int, own_copies: bool, fires: bool) -> tuple[str, str]:
         case Fire() if not fires:
             return AWAITED, "hook `fire` would make it expire"
         case Crash():
-            held = "SIGKILL, when all that it has sent is held"
-            return FORCED, f"{held}; before that it may do: {act.cut}" if act.cut else held
+            when = "all that it has sent is held" if held else "nothing is under way"
+            before = f"; before that it may do: {act.cut}" if act.cut else ""
+            return FORCED, f"SIGKILL, when {when}{before}"
         case Await():
             return AWAITED if act.lines or act.sends else BEYOND, ""
         case Learn():

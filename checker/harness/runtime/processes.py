@@ -68,14 +68,19 @@ def kept(body: Callable[[], int]) -> int:
             sys.stdout.flush()
             os._exit(code)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: os.kill(child, signal.SIGTERM))
+        signal.signal(number, lambda number, _: os.kill(child, number))
     _, status = os.waitpid(child, 0)
     kill_descendants()
     return max(os.waitstatus_to_exitcode(status), 0) if os.WIFEXITED(status) else 3
 
 
-def _end(*_: object) -> None:
+def _end(number: int, _: object) -> None:
+    for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)  # one is enough
     kill_descendants()
+    with contextlib.suppress(RuntimeError):  # it came in the midst of a line
+        sys.stdout.flush()
+    os.write(2, f"ended by {signal.Signals(number).name}; nothing is left running\n".encode())
     os._exit(3)
 
 
@@ -171,6 +176,10 @@ class Program:
         how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
         words = last_line(self.said.read_text("utf-8", "replace"))
         return f"{how}: {words}" if words else how
+
+    def failed(self) -> str:
+        """Returns how it ended; empty while it runs, and where its exit code was 0."""
+        return self.ended() if self._process.poll() else ""
 
     def signal(self, number: int) -> None:
         """Sends a signal to it and to what it has started."""

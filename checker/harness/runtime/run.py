@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import fcntl
 import importlib
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +92,24 @@ def _play(schedule: Any, folder: Path, asked: argparse.Namespace) -> int:
         print(f"note: {note}")
     if asked.plan:
         return 0
+    with _alone(folder):
+        return _tried(schedule, steps, hooks, folder, asked)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keeps other runs of the harness away; raises :class:`CannotRun` (E145) if one is going on."""
+    with (folder / "schedule.py").open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise CannotRun("E145", f"another run of {folder} is going on") from None
+        yield
+
+
+def _tried(
+    schedule: Any, steps: Sequence[Act], hooks: Hooks, folder: Path, asked: argparse.Namespace
+) -> int:
     tries = folder / "tries"
     shutil.rmtree(tries, ignore_errors=True)
     spec = asked.spec or _found(schedule.SPEC, folder)
