@@ -48,7 +48,7 @@ def grammar() -> dict[str, Any]:
             {"match": rf"\b{_NAME}(?=\()", "name": "entity.name.function.call.bivalence"},
             {"match": r"\b[0-9]+\b", "name": "constant.numeric.bivalence"},
             {
-                "match": r":=|\+=|-=|=>|~>|->|==|!=|<=|>=|\.\.|\+\+|[-+*<>=#]",
+                "match": r":=|\+=|-=|=>|~>|->|\?\?|==|!=|<=|>=|\.\.|\+\+|[-+*<>=#]",
                 "name": "keyword.operator.bivalence",
             },
         ],

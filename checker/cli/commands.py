@@ -25,7 +25,7 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 
 
 NAMES = (
-    "check", "prove", "bench", "sweep", "test", "mutate", "assumptions", "frontier",
+    "check", "prove", "bench", "sweep", "test", "mutate", "assumptions", "frontier", "fill",
     "replay", "explain", "view", "export", "gallery", "show", "simulate", "conform",
     "monitor", "test-cases", "explore", "valence", "audit", "judge", "scenario", "list",
     "docs", "fmt", "watch", "lsp", "mcp", "skill", "daemon", "schema", "diagnostic", "doctor",

@@ -292,19 +292,17 @@ class _Session:
         self, checks: Sequence[str] | None = None
     ) -> tuple[list[Asked], tuple[str, ...]]:
         """Runs the checks on the spec as it is: returns what they take, the quickest first, and
-        their properties.  Raises :class:`SpecError` (E127) where one is not as expected."""
-        from checker.diagnostics import Diagnostic, SpecError
+        their properties.  Raises :class:`SpecError` (E127) where one is not as expected, or not
+        decided."""
         from checker.mutate.mutant_tasks import Asked
+        from checker.worlds.assumptions import require_green
 
         asked, names = [], dict[str, None]()
         for check in self._checks if checks is None else checks:
             report = self._report(self._spec, check)
             if report.was_interrupted:
                 raise KeyboardInterrupt
-            if report.exit_code != 0:
-                message = f"{check} is not as expected before any change"
-                hint = f"see `bivalence check {self._spec}::{check}`"
-                raise SpecError((Diagnostic("E127", message, hint=hint),))
+            require_green(report, "E127")
             asked.append(Asked(check, report.distinct_states, report.seconds))
             names |= dict.fromkeys(verdict.property for verdict in report.verdicts)
         return sorted(asked, key=lambda each: each.seconds), tuple(names)

@@ -93,7 +93,7 @@ def asked(name: str, options: Options, *, quiet: bool) -> Question:
         from checker.cli.reporting import Display, print_report
 
         print_report(report, Display(quiet=quiet))
-    require_green(report)
+    require_green(report, "E149")
     loaded = load_check(spec, check, options.settings)
     return Question(spec, check, loaded, options, report)
 

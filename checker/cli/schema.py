@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 DOCUMENTS = (
     "report", "trace", "valence", "conformance", "monitoring", "judgement", "mutation",
-    "assumptions", "frontier", "sweep",
+    "assumptions", "frontier", "filling", "sweep",
 )  # fmt: skip
 """The documents that have a schema."""
 

@@ -12,6 +12,8 @@ from checker.results.conformance import FORMAT as CONFORMANCE_FORMAT
 from checker.results.conformance import Conformance
 from checker.results.conformance_lines import Obstacle
 from checker.results.events import Event
+from checker.results.fillings import FORMAT as FILLINGS_FORMAT
+from checker.results.fillings import Fillings
 from checker.results.frontier import FORMAT as FRONTIER_FORMAT
 from checker.results.frontier import Frontier, FrontierCell, PropertyFrontier
 from checker.results.judgement import FORMAT as JUDGEMENT_FORMAT
@@ -42,6 +44,7 @@ JUDGEMENT_KIND = "bivalence judgement"
 MUTATION_KIND = "bivalence mutation"
 ASSUMPTIONS_KIND = "bivalence assumptions"
 FRONTIER_KIND = "bivalence frontier"
+FILLINGS_KIND = "bivalence fillings"
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
 
@@ -129,6 +132,11 @@ FORMS: Mapping[type, Form] = {
             "promised",
             "undistinguished",
         ),
+    ),
+    Fillings: Form(
+        constants={"format": FILLINGS_FORMAT, "kind": FILLINGS_KIND},
+        digits={"seconds": 3},
+        derived=("is_decided", "free", "determined"),
     ),
     WeakestWorlds: Form(
         constants={"format": ASSUMPTIONS_FORMAT, "kind": ASSUMPTIONS_KIND},

@@ -19,6 +19,7 @@ from checker.formats.kinds import DOCUMENT_KINDS
 from checker.resources import version
 from checker.results.conformance import Conformance
 from checker.results.consistency import require_fit
+from checker.results.fillings import Fillings
 from checker.results.frontier import Frontier
 from checker.results.judgement import Judgement
 from checker.results.mutation import Mutation
@@ -36,7 +37,14 @@ WANTED = "a document written by `bivalence check --trace-out`"
 
 
 def report_to_json(
-    report: Report | Valence | Conformance | Judgement | Mutation | WeakestWorlds | Frontier,
+    report: Report
+    | Valence
+    | Conformance
+    | Judgement
+    | Mutation
+    | WeakestWorlds
+    | Frontier
+    | Fillings,
 ) -> dict[str, Any]:
     """Returns a report as a JSON object, with the traces that it has."""
     return cast(dict[str, Any], to_data(report))

@@ -16,6 +16,7 @@ from checker.formats.json_records import identifier, members, object_type
 from checker.formats.kinds import (
     ASSUMPTIONS_KIND,
     CONFORMANCES_KIND,
+    FILLINGS_KIND,
     FRONTIERS_KIND,
     JUDGEMENTS_KIND,
     MUTATIONS_KIND,
@@ -24,6 +25,7 @@ from checker.formats.kinds import (
     VALENCES_KIND,
 )
 from checker.results.conformance import Conformance
+from checker.results.fillings import Fillings
 from checker.results.frontier import Frontier
 from checker.results.judgement import Judgement
 from checker.results.monitoring import Noticed
@@ -174,6 +176,12 @@ SCHEMAS: Mapping[str, Callable[[], Schema]] = {
         object_type(Frontier, True),
         FRONTIERS_KIND,
         "What bivalence frontier writes with --json: how far a check holds",
+    ),
+    "filling": partial(
+        reports_schema,
+        object_type(Fillings, True),
+        FILLINGS_KIND,
+        "What bivalence fill writes with --json: what can stand in the holes of a spec",
     ),
 }
 """The documents that have a schema, and what makes it."""

@@ -47,7 +47,7 @@ class BivalenceLexer(RegexLexer):  # type: ignore[misc]
             (r"\b[A-Z][A-Z0-9_]+\b", Name.Constant),
             (_NAME, Name),
             (r"[0-9]+", Number.Integer),
-            (r":=|\+=|-=|=>|~>|->|==|!=|<=|>=|\.\.|\+\+|[-+*<>=#]", Operator),
+            (r":=|\+=|-=|=>|~>|->|\?\?|==|!=|<=|>=|\.\.|\+\+|[-+*<>=#]", Operator),
             (r"\{\||\|\}|[][(){},.:]", Punctuation),
             (r".", Text),
         ]

@@ -20,7 +20,7 @@ from checker.language.syntax import typed
 from checker.language.typecheck.world_axes import FAIRNESS, World, world_of
 from checker.model.ir import FALSE, ActionKind, PropertyKind, TransitionSystem
 from checker.records import replace
-from checker.results.verdict import PropertyVerdict, Report, Word
+from checker.results.verdict import PropertyVerdict, Report, Word, exit_code_of
 from checker.results.weakest_worlds import Found, Needed, PropertyWorlds, Weakest, WeakestWorlds
 from checker.worlds.asking import Asker, search_together
 from checker.worlds.monotone import Answer, Boundary, Point, Search
@@ -56,12 +56,18 @@ class Question(Struct, frozen=True):
         return limited(self.options, self.report)
 
 
-def require_green(report: Report) -> None:
-    """Raises :class:`SpecError` (E149) if the unchanged check is not as expected."""
+def require_green(report: Report, code: str) -> None:
+    """Raises :class:`SpecError` with ``code`` if the unchanged check is not as expected, or a limit
+    ended it."""
+    if report.exit_code == exit_code_of(Word.UNKNOWN):
+        reasons = (v.reason for v in report.verdicts if v.word in (Word.UNKNOWN, Word.PENDING))
+        message = f"{report.check} is not decided before any change: {next(reasons, '')}"
+        hint = "allow it more with `--timeout` or `--memory`"
+        raise SpecError((Diagnostic(code, message.removesuffix(": "), hint=hint),))
     if report.exit_code != 0:
         message = f"{report.check} is not as expected before any change"
-        hint = f"see its run: `bivalence check {report.file}::{report.check}`"
-        raise SpecError((Diagnostic("E149", message, hint=hint),))
+        hint = f"see `bivalence check {report.file}::{report.check}`"
+        raise SpecError((Diagnostic(code, message, hint=hint),))
 
 
 def fairness_of(check: typed.Check, options: Options) -> tuple[dict[str, str], frozenset[str]]:

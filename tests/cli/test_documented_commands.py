@@ -59,6 +59,7 @@ COMMANDS = {
 def test_commands_of_a_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In order, in one folder, in which the library is: later commands use what earlier wrote."""
     (tmp_path / "specs").symlink_to(ROOT / "specs")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("webbrowser.open", lambda _: True)
     for command in COMMANDS[page]:

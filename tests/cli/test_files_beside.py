@@ -162,6 +162,7 @@ WORDS: dict[str, Sequence[str]] = {
     "mutate": ("{spec}::violated", "--sample", "2", "--jobs", "2"),
     "assumptions": ("{spec}::violated", "--jobs", "2"),
     "frontier": ("{spec}::violated", "--over", "crash=0..1", "--jobs", "2"),
+    "fill": ("{spec}::violated", "--jobs", "2"),
     "diagnostic": ("N003",),
     "docs": (),
     "schema": ("report",),

@@ -85,6 +85,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "frontier": (
         ("{spec}::violated", "--over", "crash=0..0", "--jobs", "1", "--html", "{out}.html"),
     ),
+    "fill": (("{spec}", "--jobs", "1", "--json", "{out}.json"),),
     "export": tuple(
         ("{trace}", "--to", each, "--output", "{out}.x")
         for each in ("csv", "itf", "json", "mermaid", "shiviz", "svg")

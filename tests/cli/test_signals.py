@@ -57,6 +57,7 @@ COMMANDS = {
     "mutate": f"mutate {LIBRARY}",
     "assumptions": f"assumptions {LIBRARY}::crash_one",
     "frontier": f"frontier {LIBRARY}::crash_one --over n=2..3,crash=0..2",
+    "fill": "fill examples/holes/majority.bcast",
     "daemon": "daemon status",
     "fmt": "fmt --check specs",
     "scenario": "scenario {tmp}/none.json",

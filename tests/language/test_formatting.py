@@ -163,6 +163,12 @@ def test_files_without_items(text: str) -> None:
     assert not once or (once[0] != "\n" and once[-1] == "\n")
 
 
+def test_holes() -> None:
+    text = "protocol P {\n  upon condition x??( n-1 ) when x<?? { y := ?? (1,  n) }\n}\n"
+    wanted = "protocol P {\n  upon condition x ?? (n - 1) when x < ?? { y := ??(1, n) }\n}\n"
+    assert format_text(text, "a") == wanted == format_text(wanted, "a")
+
+
 def test_what_cannot_be_parsed_is_refused_with_all_its_errors() -> None:
     with pytest.raises(SpecError) as refused:
         format_text("protocol P { state }\nprotocol Q { upon }\n", "a")

@@ -151,7 +151,25 @@ def test_an_accepted_survivor(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_a_check_that_is_red_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = spec_in(tmp_path, SPEC.replace("small holds", "small violated"))
     assert main(["mutate", str(path), "-q"]) == 2
-    assert "E127" in capsys.readouterr().err
+    assert "E127" in (said := capsys.readouterr().err) and "is not as expected" in said
+
+
+def test_a_check_that_is_not_decided_is_not_called_red(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    large = "1000000000"
+    text = f"""\
+protocol Counter {{
+  state x : 0..{large} = 0
+  upon condition x < {large} {{ x := x + 1 }}
+  property small "It stays small." : always forall p in Proc: p.x <= {large}
+}}
+check one of Counter {{ n = 1 prove small }}
+"""
+    path = spec_in(tmp_path, text)
+    assert main(["mutate", str(path), "-q", "--timeout", "0.5"]) == 2
+    said = capsys.readouterr().err
+    assert "E127" in said and "is not decided before any change" in said and "--timeout" in said
 
 
 def test_nothing_to_change_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,6 +33,7 @@ PUBLISHED: dict[str, tuple[str, str]] = {
     "mutation": ("bivalence:mutation-reports:6", "4926135476b2e592"),
     "assumptions": ("bivalence:assumption-reports:6", "9bfdb9baf0bf5185"),
     "frontier": ("bivalence:frontier-reports:6", "e94f36858aaf9513"),
+    "filling": ("bivalence:filling-reports:6", "dc3bff1f51e56874"),
     "sweep": ("bivalence:sweep:2", "6931539eb5cf8a2e"),
 }
 """What each schema is called, and the beginning of its SHA-256.  Who reads documents by a schema

@@ -49,6 +49,8 @@ def _before(left: Lexeme, right: Lexeme) -> bool:
         case ")" | "]" | "," | "." | ".." | "/":
             return True
         case "(":
+            if right.rule == "blank":
+                return left.text == "??"
             return right.rule in _CALLS and (left.kind in _NAMES or left.text == "]")
         case "[":
             return right.rule == "timer_key" or (right.rule in _INDEXED and not right.is_first)

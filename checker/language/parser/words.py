@@ -36,6 +36,7 @@ _EXPRESSION = frozenset(
         "RECORD",
         "__ANON_1",
         "LBRACEVBAR",
+        "_HOLE",
     ]
 )
 _OPERATORS = frozenset(
@@ -44,6 +45,7 @@ _OPERATORS = frozenset(
         "PRODUCT",
         "SETOP",
         "COMPARE",
+        "_HOLE",
         "IN",
         "SUBSET",
         "PREFIX",

@@ -78,7 +78,7 @@ class Operator(Struct, frozen=True):
     """``op`` with one, two or (``and``, ``or``) more operands.
 
     ``not neg size and or => == != < <= > >= in not-in subset prefix union intersect minus + -
-    ++ * div mod always eventually ~>``; ``not in`` is written ``"not in"``.
+    ++ * div mod always eventually ~> ??``; ``not in`` is written ``"not in"``.
     """
 
     op: str
@@ -165,6 +165,14 @@ class Conditional(Struct, frozen=True):
     span: Span
 
 
+class Blank(Struct, frozen=True):
+    """A hole, ``??``: an expression that is still to be found, one of ``options`` where it has
+    any.  ``left ?? right`` is an operator whose ``op`` is ``??``."""
+
+    options: tuple[Expr, ...]
+    span: Span
+
+
 Expr = (
     Name
     | Integer
@@ -186,6 +194,7 @@ Expr = (
     | Quantified
     | Consistent
     | Conditional
+    | Blank
 )
 
 # ---- types ------------------------------------------------------------------------------------

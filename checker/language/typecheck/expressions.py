@@ -102,6 +102,7 @@ def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
         check_apply,
         check_apply_on,
     )
+    from checker.language.typecheck.blanks import check_blank
     from checker.language.typecheck.operators import check_operator, conditional
 
     match expr:
@@ -149,6 +150,8 @@ def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
             return typed.Quantified(BOOL, kind, bound, check(body, inner, BOOL), span)
         case ast.Conditional():
             return conditional(expr, scope, expected)
+        case ast.Blank():
+            return check_blank(expr, scope, expected)
         case ast.Consistent(_, _, span):
             message = "this describes runs, so it belongs in a property or in `prove`"
             scope.report.fail("N018", message, span)
@@ -332,6 +335,8 @@ def needs_type(expr: ast.Expr, scope: Scope) -> bool:
     match expr:
         case ast.NoneWord():
             return True
+        case ast.Blank(options, _):
+            return all(needs_type(e, scope) for e in options)
         case ast.Name(text, _):
             return not is_value(text, scope)
         case ast.Display(kind, items, _):

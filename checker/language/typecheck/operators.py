@@ -23,8 +23,12 @@ _TEMPORAL = ("always", "eventually", "~>")
 
 def check_operator(expr: ast.Operator, scope: Scope, expected: Type | None) -> Expr:
     """Types the operator ``expr``; raises :class:`Hole` after reporting an error."""
+    from checker.language.typecheck.blanks import check_comparison
+
     op, args, span = expr.op, expr.args, expr.span
     match op:
+        case "??":
+            return check_comparison(expr, scope)
         case "not" | "and" | "or" | "=>":
             return typed.Operation(BOOL, op, tuple(safe(a, scope, BOOL) for a in args), span)
         case "==" | "!=":
@@ -94,7 +98,7 @@ def _ordered_arguments(args: tuple[ast.Expr, ...], scope: Scope) -> tuple[Expr, 
     """Returns the typed operands of a comparison by order, which must be numbers (N007)."""
     made = []
     for arg in args:
-        built = safe(arg, scope)
+        built = safe(arg, scope, INT if isinstance(arg, ast.Blank) else None)
         if built.type == PROC:
             hint = "processes have no order; `rank(p)` is the number of one"
             scope.report.fail("N007", "processes can't be ordered", arg.span, "a number", hint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from msgspec import Struct, field
 
@@ -12,6 +12,9 @@ from checker.diagnostics import Diagnostic, Span
 from checker.language.notations import foreign_name
 from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.records import replace
+
+if TYPE_CHECKING:
+    from checker.language.typecheck.blanks import Blank
 
 UNKNOWN = typed.Enum("?", ())
 """The type of what was already reported; it fits everywhere.  Never in a module that is loaded."""
@@ -25,12 +28,14 @@ class Reporter:
     """Collects diagnostics, each location and message once.
 
     ``broken``: the properties whose formulas have errors, which are reported where they stand.
+    ``blanks``: the holes, by their places.
     """
 
     def __init__(self) -> None:
         self.found: dict[Diagnostic, None] = {}
         self._said: set[tuple[str, str, Span | None]] = set()
         self.broken: set[str] = set()
+        self.blanks: dict[Span, Blank] = {}
 
     def add(self, code: str, message: str, span: Span, expected: str = "", hint: str = "") -> None:
         """Adds a diagnostic; what stands in a definition is reported where that is called."""
