@@ -160,7 +160,7 @@ def claim_of(answer: Answer, scenarios: list[Document] | None = None) -> str:
         groups.setdefault(verdict.verdict, []).append(verdict.property)
     told = [_told(names, word) for word, names in groups.items()]
     told += [f"scenario {each['name']} fails" for each in scenarios or () if not each["met"]]
-    where = "" if world is None else f"For {world.text}: "
+    where = f"For {world.text}: " if world is not None and world.text else ""
     said.append(f"{where}{'; '.join(told) or 'no property was checked'}.")
     if not success and answer.search is not None and answer.search.stopped:
         said.append(f"The search ended early: {answer.search.stopped}.")

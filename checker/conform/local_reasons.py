@@ -9,8 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from checker.conform.lines import Line
-from checker.conform.local_log import LocalLog, Window
+from checker.conform.local_log import LocalLog
 from checker.conform.local_steps import Locals, LocalStep
+from checker.conform.local_windows import Window
 from checker.conform.obstacles import logged_line, shown, words_of
 from checker.conform.patterns import is_exact
 from checker.conform.unknown import TooMany, Unread, is_known, split

@@ -36,6 +36,7 @@ from checker.conform.lines import (
     Items,
     Line,
     Logged,
+    NeedsRoom,
     NotYet,
     Resolver,
     Timeline,
@@ -220,10 +221,18 @@ class Monitor:
             self._compare(kept, row)
             return
         rows = [row] if not missing_before(row, kept.last) else [gap_before(row), row]
-        items: list[Item] = []
-        for each in rows:
-            if each.kind not in self.asked.mapping.ignored:
-                items += kept.items.of(each)
+        rows = [each for each in rows if each.kind not in self.asked.mapping.ignored]
+        place = kept.items.place
+        try:
+            items = [item for each in rows for item in kept.items.of(each)]
+        except NeedsRoom as small:
+            kept.items = Items(self.resolver)
+            kept.items.resume(*place)
+            if not self._opened.without.make_room(small.capacity, small.size):
+                raise
+            self._rebuild()
+            self._take(row)
+            return
         for item in items:
             if isinstance(item, Line):
                 self._require_declared(kept, item)
@@ -661,9 +670,7 @@ class Monitor:
             line = self._item_of_data(data["line"])
             assert isinstance(line, Line)
             kept.line = line
-        if kept.items.grouped is not None:
-            kept.items.grouped.resume([Row(*each) for each in data["grouped"]])
-        kept.items.before, kept.items.ended = data["before"], data["ended"]
+        kept.items.resume(data["before"], data["ended"], [Row(*each) for each in data["grouped"]])
         for stream, (base, items) in ((kept.stream, data["items"]), (kept.searched, data["found"])):
             stream.base, stream.open = base, not kept.items.ended
             for item in items:
@@ -682,16 +689,16 @@ class Monitor:
 
 
 def _kept_to_data(kept: _Kept) -> dict[str, Any]:
-    grouped = kept.items.grouped
+    before, ended, grouped = kept.items.place
     return {
         "last": kept.last,
         "known": [*kept.known.items()],
         "judged": kept.judged,
         "closed": kept.closed,
         "line": None if kept.line is None else _item_to_data(kept.line),
-        "before": kept.items.before,
-        "ended": kept.items.ended,
-        "grouped": [_row_to_data(row) for row in grouped.held] if grouped else [],
+        "before": before,
+        "ended": ended,
+        "grouped": [_row_to_data(row) for row in grouped],
         "open": kept.searched.open,
         "items": [kept.stream.base, [*map(_item_to_data, kept.stream[kept.stream.base :])]],
         "found": [kept.searched.base, [*map(_item_to_data, kept.searched[kept.searched.base :])]],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, assert_never
 
 from checker.model import ir
@@ -59,11 +59,15 @@ class Scope:
 
     def bind(self, name: str, value: Value) -> Scope:
         """Returns a scope over the same state with one more local name."""
-        return Scope(self.state, {**self.names, name: value})
+        return self.__class__(self.state, {**self.names, name: value})
 
     def copy(self) -> Scope:
         """Returns an independent scope: assignments to either do not affect the other."""
-        return Scope(dict(self.state), dict(self.names))
+        return self.__class__(dict(self.state), dict(self.names))
+
+    def valuation(self, names: Iterable[tuple[str, Value]]) -> object:
+        """Returns what is equal for two scopes only if their states are, and these ``names``."""
+        return tuple(self.state.items()), tuple(names)
 
 
 def key_rank(type_: Type, value: Any) -> int:

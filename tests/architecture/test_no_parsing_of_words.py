@@ -17,7 +17,7 @@ ALLOWED = {
 READERS = {
     "explain/trace_equivalence.py",
     "render/diagram/identity.py",
-    "render/diagram/wrappers.py",
+    "words/wrappers.py",
 }
 """The modules that need parts of messages, which documents hold as printed terms."""
 

@@ -198,13 +198,36 @@ def test_a_run_is_shown_in_parts(call: Caller, folder: Path) -> None:
     assert unknown["problems"][0]["code"] == "A004"
 
 
+BOUNDED = """\
+protocol Counter {
+  state seen : 0..9 = 0
+  upon condition seen < 9 { seen += 1 }
+  upon condition seen == 9 { let k = 1  seen := [1, 2][seen] }
+  property small : always forall p in Proc: p.seen <= 9
+}
+check bounded of Counter { n = 1  bound p.seen <= 3  prove small  allow unused }
+check fails of Counter { n = 1  prove small }
+"""
+
+
+def test_outcomes_within_and_error(call: Caller, folder: Path) -> None:
+    """What holds within a bound, or whose run meets an error, is no success."""
+    _write(folder, counter=BOUNDED)
+    within = call("check", path="counter.bcast", check="bounded")
+    assert (within["outcome"], within["as_expected"]) == ("within", False)
+    assert within["verdicts"][0]["verdict"] == "within"
+    fails = call("check", path="counter.bcast", check="fails")
+    assert (fails["outcome"], fails["as_expected"]) == ("error", False)
+    assert fails["run"]["handle"]
+
+
 def test_other_tools(call: Caller, folder: Path) -> None:
     """Proofs, walks, mutants, logs and the library."""
     _write(folder, relay=RELAY + CRASH + HONEST)
     rows = [
-        '{"process": "p1", "event": "broadcast", "msg": "a", "seq": 1}',
-        '{"process": "p1", "event": "deliver", "sender": "p1", "msg": "a", "seq": 2}',
-        '{"process": "p1", "event": "deliver", "sender": "p1", "msg": "a", "seq": 3}',
+        '{"process": "p1", "pos": 1, "kind": "broadcast", "msg": "a"}',
+        '{"process": "p1", "pos": 2, "kind": "deliver", "sender": "p1", "msg": "a"}',
+        '{"process": "p1", "pos": 3, "kind": "deliver", "sender": "p1", "msg": "a"}',
     ]
     (folder / "log.ndjson").write_text("\n".join(rows) + "\n", encoding="utf-8")
 
@@ -219,7 +242,16 @@ def test_other_tools(call: Caller, folder: Path) -> None:
     assert mutated["outcome"] in ("holds", "violated", "unknown")
     assert "small changes" in mutated["claim"]
     logged = call("log", logs=["log.ndjson"], interface="ReliableBroadcast")
-    assert logged["outcome"] in ("violated", "unusable")
+    assert logged["outcome"] == "violated"
+    words = {each["property"]: each["verdict"] for each in logged["verdicts"]}
+    assert words["no_duplication"] == "violated" and words["no_creation"] == "holds"
+    (folder / "log.ndjson").write_text("\n".join(rows[:2]) + "\n", encoding="utf-8")
+    kept = call("log", logs=["log.ndjson"], interface="ReliableBroadcast")
+    words = {each["property"]: each["verdict"] for each in kept["verdicts"]}
+    assert words["no_duplication"] == "holds"
+    (folder / "log.ndjson").write_text('{"process": "p1", "kind": "deliver"}\n', encoding="utf-8")
+    unread = call("log", logs=["log.ndjson"], interface="ReliableBroadcast")
+    assert (unread["outcome"], unread["problems"][0]["code"]) == ("unusable", "E081")
     both = call("log", logs=["log.ndjson"], interface="A", path="relay.bcast")
     assert both["problems"][0]["code"] == "A001"
     assert "broadcast/eager_reliable" in str((call("library", query="eager"))["lines"])

@@ -24,7 +24,7 @@ WRONG = ("no", [[]], {"no": {}}, 1.5, None)
 
 
 PUBLISHED: dict[str, tuple[str, str]] = {
-    "report": ("bivalence:reports:6", "41affcf283c37ca6"),
+    "report": ("bivalence:reports:6", "3496b493e5783d60"),
     "trace": ("bivalence:trace:5", "cc0cef5bef8d2d92"),
     "valence": ("bivalence:valence-reports:6", "bb1b223f9baceead"),
     "conformance": ("bivalence:conformance-reports:6", "91c6af40b2c7b51b"),
