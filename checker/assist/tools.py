@@ -36,7 +36,7 @@ MEMORY = "4G"
 LOOK = given.Budget(seconds=20, states=1)
 """What reading a spec may cost."""
 CALL = "call.json"
-"""The file with the arguments of a call whose search can be resumed."""
+"""The file that holds the arguments of a call whose search can be resumed."""
 KEPT = "search"
 """The folder of such a search."""
 

@@ -173,7 +173,7 @@ def score(observation: Observation) -> Scored:
 def _count(
     of: dict[str, _Counted], lines: _Lines, log: LocalLog, window: Window, times: int
 ) -> None:
-    """Counts so many equal windows."""
+    """Counts ``times`` equal windows."""
     counted = of.setdefault(window.line.logged.text, _Counted())
     if not window.asked:
         counted.unasked += times
