@@ -129,10 +129,10 @@ def draft(world: World) -> None:
         interface = contract.instance.protocol.implements
         assert interface is not None
         for operator in interface.indications:
-            _indication(world, contract, operator.name)
+            _draft_indication(world, contract, operator.name)
 
 
-def _indication(world: World, contract: Contract, op: str) -> None:
+def _draft_indication(world: World, contract: Contract, op: str) -> None:
     self = ir.Local(world.proc, fresh("self"))
     chosen, body = _indication(world, contract, op, Root(world, self))
     ready = disj(world.is_settled(self), yields.behind_asking(world, self, contract.instance.path))
