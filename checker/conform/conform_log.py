@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from checker.conform.explain_events import EventExplainer, Observation
-from checker.conform.lines import MARKS, Line, Logged, Resolver, Timeline, logged_of
+from checker.conform.lines import MARKS, Line, Logged, NeedsRoom, Resolver, Timeline, logged_of
 from checker.conform.log_coverage import Seen, unseen
 from checker.conform.obstacles import obstacles_at
 from checker.conform.propose_steps import StepProposals
@@ -137,7 +137,7 @@ class Opened(Struct, frozen=True):
     without: PreparedCheck
 
     def serves(self, asked: Asked) -> bool:
-        """Returns whether it is the check that is asked of another log.  A path is not enough:
+        """Returns whether the same check was already opened for another log.  A path is not enough:
         the file may be another one by now."""
         mine, options = self.asked, asked.options
         return (
@@ -216,6 +216,8 @@ class _Conforming:
             self.stopped = stop_reason(error)
         if self.found.complete:
             run = self._replay(observation)
+            if run is not None:
+                self.seen.add_run(observation.system, zip(run.states, run.steps, strict=False))
             said = f"all {count(observation.lines, 'line')} are explained by a run of this check"
             return self._made(observation, Word.HOLDS, said, run)
         if self.stopped is not None:
@@ -264,8 +266,8 @@ class _Conforming:
             cursors = self.found.furthest[0].cursors
             every = obstacles_at(observation, EventExplainer(observation), cursors, run)
             own = next(each for each in every if each.line.process == row.process)
-            said_before = [each.text.partition(", ")[2] for each in found.candidates]
-            others = (c for c in own.candidates if not any(w and w in c.text for w in said_before))
+            known = [each.why for each in found.candidates if each.why]
+            others = (c for c in own.candidates if not any(why in c.text for why in known))
             found = replace(own, candidates=(*found.candidates, *others))
         report = self._made(observation, Word.VIOLATED, said, run)
         return replace(report, obstacles=(found,))
@@ -292,10 +294,17 @@ class _Conforming:
     # ---- the search -----------------------------------------------------------------------
 
     def observation(self, mapping: LogMapping | None = None) -> Observation:
-        """Returns what is logged, in terms of the present system; with another ``mapping``, if it
-        is given."""
-        system, mapping = self.opened.system, mapping or self.asked.mapping
-        timelines = Resolver(system, mapping).timelines(self.log)
+        """Returns what is logged, in terms of the present system, or of a larger one if values in
+        the log need that; with another ``mapping``, if it is given."""
+        mapping = mapping or self.asked.mapping
+        while True:
+            try:
+                system = self.opened.system
+                timelines = Resolver(system, mapping).timelines(self.log)
+                break
+            except NeedsRoom as small:
+                if not self.opened.make_room(small.capacity, small.size):
+                    raise
         unlogged = frozenset(logged_of(text) for text in mapping.unlogged)
         logged = logged_in(timelines, mapping, self.opened.made.sizes)
         return Observation(system, timelines, logged, unlogged)

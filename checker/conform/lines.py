@@ -17,6 +17,7 @@ from checker.conform.patterns import (
     NoValue,
     Parts,
     Pattern,
+    TooSmall,
     field_names,
     message_names,
     messages,
@@ -139,6 +140,15 @@ def passed_marks(system: TransitionSystem) -> list[int]:
     return sorted({s.mark for body in code for s in statements(body) if isinstance(s, Mark)})
 
 
+class NeedsRoom(SpecError):
+    """The error (E074) of a line with a value that needs a ``capacity`` of at least ``size``, where
+    a smaller one was guessed."""
+
+    def __init__(self, diagnostic: Diagnostic, capacity: str, size: int) -> None:
+        super().__init__((diagnostic,))
+        self.capacity, self.size = capacity, size
+
+
 class Resolver:
     """Resolves rows by a system and a mapping."""
 
@@ -166,7 +176,8 @@ class Resolver:
     def timelines(self, log: Log) -> tuple[Timeline, ...]:
         """Returns what ``log`` says of each process, in the order of the system's.
 
-        Raises :class:`SpecError` (E074) where it names what there is not in the system.
+        Raises :class:`SpecError` (E074) where it names what there is not in the system;
+        :class:`NeedsRoom` where the system need only be larger.
         """
         unknown = [name for name, rows in log.rows.items() if rows and name not in self._processes]
         if unknown:
@@ -192,7 +203,7 @@ class Resolver:
     # ---- one line -------------------------------------------------------------------------
 
     def line(self, row: Row) -> Line:
-        """Returns what ``row`` says; raises :class:`SpecError` (E074)."""
+        """Returns what ``row`` says; raises :class:`SpecError` (E074, or :class:`NeedsRoom`)."""
         known = self._known.get(id(row.data))
         if known is not None:  # lines that say the same share what they say
             return Line(row, known.logged, known.patterns, known.state)
@@ -213,6 +224,10 @@ class Resolver:
             else:
                 name, patterns = self._operator(row, kind)
             return Line(row, Logged(kind, name), patterns, tuple(self._state(row)))
+        except TooSmall as small:
+            hint = f"write a bound where the spec or its interface declares it: `max {small.size}`"
+            found = Diagnostic("E074", str(small), row.place, hint=hint)
+            raise NeedsRoom(found, small.capacity, small.size) from None
         except NoValue as problem:
             raise self._wrong(row, str(problem), self._repeat(row, kind)) from None
 
@@ -428,6 +443,18 @@ class Items:
             yield Gap(row)
         if row.kind in MARKS:
             yield self.resolver.line(row)
+
+    @property
+    def place(self) -> tuple[str, bool, list[Row]]:
+        """Where in the log it is: ``before``, ``ended``, and the rows that are held back."""
+        held = [] if self.grouped is None else [*self.grouped.held]
+        return self.before, self.ended, held
+
+    def resume(self, before: str, ended: bool, held: Sequence[Row]) -> None:
+        """Goes on at another place, if nothing has come so far."""
+        self.before, self.ended = before, ended
+        if self.grouped is not None:
+            self.grouped.resume(held)
 
 
 def _shorthand(row: Row, types: tuple[t.Type, ...]) -> list[Any] | None:

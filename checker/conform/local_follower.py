@@ -8,7 +8,8 @@ from typing import Any
 from checker.conform.explain_events import Observation
 from checker.conform.kept_values import of_data, to_data
 from checker.conform.lines import Gap, Line
-from checker.conform.local_log import LocalLog, States, Window, only
+from checker.conform.local_log import LocalLog, States, only
+from checker.conform.local_windows import Explanation, Window
 from checker.conform.stream import Stream
 from checker.conform.unknown import TooMany, Unread, is_known, key_of
 from checker.model.evaluate import RunFault
@@ -64,7 +65,7 @@ class LocalFollower:
             if self.stream.touched:
                 new[at] = states
             for each in found:
-                todo.setdefault(each.after, {})[key_of(each.locals)] = each.locals
+                todo.setdefault(at + each.length, {})[key_of(each.locals)] = each.locals
         if not todo and not self._may_go_on(new, goal):
             return False
         new |= todo
@@ -75,7 +76,7 @@ class LocalFollower:
         """Returns whether a step explains all lines before ``goal``, and others that may follow."""
         with self.stream.assumed_to_go_on():
             return any(
-                each.after >= goal
+                at + each.length >= goal
                 for at, states in pending.items()
                 for each in self.log.advance(at, states)
             )
@@ -138,7 +139,7 @@ class LocalFollower:
         """Returns the window that no step explains."""
         at = max(self.pending)
         line = next(i for i in self.stream[at:] if isinstance(i, Line))
-        return Window(at, line, tuple(self.pending[at].values()))
+        return Window(at, line, Explanation(tuple(self.pending[at].values())))
 
     def allowed(self) -> list[str]:
         """Returns the kinds of lines that some step would write next, in order of their names."""

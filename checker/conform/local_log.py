@@ -1,10 +1,4 @@
-"""The log of one process against its local system: which windows of it a step explains.
-
-A window is the lines that one step explains.  The local states that explain the log so far are
-carried from window to window.  A window that no step explains from any of them is red: then no run
-of the whole system has this log, whatever the other processes did.  After it only what its lines
-say is known, so that one fault counts once.
-"""
+"""The log of one process against its local system: which steps explain lines at a place of it."""
 
 from __future__ import annotations
 
@@ -36,31 +30,13 @@ States = dict[Any, Locals]
 
 
 class Explained(Struct, frozen=True, eq=False):
-    """A step that explains ``lines``, up to the item ``after``, and leads to ``locals``."""
+    """A step that explains ``lines``, which are so many items (``length``) of the log, and leads to
+    ``locals``."""
 
-    after: int
+    length: int
     locals: Locals
     lines: tuple[Line, ...]
     step: LocalStep
-
-
-class Window(Struct, frozen=True, eq=False):
-    """The window that begins with ``line``, the item ``at`` of the log.
-
-    ``before``: the local states before it; ``steps``: what explains it; ``asked``: false where that
-    could not be found out.
-    """
-
-    at: int
-    line: Line
-    before: tuple[Locals, ...]
-    steps: tuple[Explained, ...] = ()
-    asked: bool = True
-
-    @property
-    def is_red(self) -> bool:
-        """Whether no step explains it."""
-        return self.asked and not self.steps
 
 
 class _Explainer(EventExplainer):
@@ -187,7 +163,7 @@ class LocalLog:
                 yield Received(value_of(sender, types[1]), value_of(message, types[2]))
 
     def _candidates(self, at: int) -> Iterator[LocalAction]:
-        """Yields the actions of which a step may be next at the item ``at``."""
+        """Yields the actions that may have a step next, at the item ``at``."""
         item = self.items[at]
         marks = {p.mark for p in item.patterns} if isinstance(item, Line) else None
         for action in self.local.actions:
@@ -203,12 +179,12 @@ class LocalLog:
         if first <= at < last:
             return stops
         last = at
-        while not (stops := _is_stop(self.items[last])):
+        while not (stops := is_stop(self.items[last])):
             last += 1
             item = self.items[last] if last < len(self.items) else NOT_YET
             if isinstance(item, NotYet):
                 break
-            if isinstance(item, Line) and self.begins_a_step(item) and not _is_stop(item):
+            if isinstance(item, Line) and self.begins_a_step(item) and not is_stop(item):
                 break
         if not isinstance(self.items, Stream) or last < self.items.end:
             self._scanned = (at, last + stops, stops)
@@ -240,7 +216,7 @@ class LocalLog:
             for (after,), lines in ways:
                 kept = self.constrained(locals_, lines)
                 if kept is not None:
-                    yield Explained(after, kept, tuple(lines), step)
+                    yield Explained(after - at, kept, tuple(lines), step)
 
     def constrained(self, locals_: Locals, lines: list[Line]) -> Locals | None:
         """Returns a local state with what ``lines`` say of it; ``None`` where it contradicts it."""
@@ -297,8 +273,8 @@ class LocalLog:
             for step in self.steps_at(at, now):
                 for each in self.explained(at, step):
                     key = key_of(each.locals)
-                    if each.after > at:
-                        found.setdefault((each.after, key), each)
+                    if each.length:
+                        found.setdefault((each.length, key), each)
                     elif key not in seen and is_known(now):
                         seen.add(key)
                         todo.append(
@@ -316,65 +292,9 @@ class LocalLog:
             fresh(cells[n].type) if n in self._loose else value for n, value in enumerate(locals_)
         )
 
-    # ---- windows --------------------------------------------------------------------------
-
-    def windows(self) -> Iterator[Window]:
-        """Yields the windows of the log, in order.
-
-        A line that never begins a step belongs to the window before it, which is red with it.
-        """
-        held: Window | None = None
-        for window in self._windows():
-            if held is not None and self._belongs_to(window, held):
-                yield Window(held.at, held.line, held.before)
-                held = None
-                continue
-            if held is not None:
-                yield held
-            held = window
-        if held is not None:
-            yield held
-
-    def _belongs_to(self, window: Window, before: Window) -> bool:
-        return (
-            window.is_red
-            and any(each.after == window.at for each in before.steps)
-            and not self.may_begin_a_step(window.line)
-        )
-
-    def _windows(self) -> Iterator[Window]:
-        end = 1 + max((n for n, i in enumerate(self.items) if isinstance(i, Line)), default=-1)
-        pending: dict[int, States] = {0: self.starts()}
-        while pending:
-            at = min(pending)
-            states = pending.pop(at)
-            if at >= end:
-                return
-            if isinstance(self.items[at], Gap):
-                states = only(self.steps.unknown())
-            line = self._next_line(at)
-            before = tuple(states.values())
-            try:
-                steps = self.advance(at, states)
-            except TooMany:
-                yield Window(at, line, before, (), asked=False)
-                pending = self._resumed(at, end)
-                continue
-            if not steps and pending:
-                continue  # other steps before explain more lines
-            yield Window(at, line, before, tuple(steps))
-            if not steps:
-                pending = self._resumed(at, end)
-            for each in steps:
-                pending.setdefault(each.after, {})[key_of(each.locals)] = each.locals
-
-    def is_weak(self, window: Window) -> bool:
-        """Returns whether the lines of an explained window would be explained whatever its step had
-        done: they name no variable that it writes, and none of its events but the first is
-        logged."""
-        return all(self._says_nothing(each) for each in window.steps)
-
-    def _says_nothing(self, found: Explained) -> bool:
+    def says_nothing(self, found: Explained) -> bool:
+        """Returns whether the lines that a step explains would be explained whatever it had done:
+        they name no variable that it writes, and none of its events but the first is logged."""
         action = found.step.action
         said = {self._cell_of.get(n) for line in found.lines for n, _ in line.state}
         if len(found.lines) > 1 or said & action.writes:
@@ -382,28 +302,6 @@ class LocalLog:
         first = found.lines[0].patterns
         later = action.marks - {pattern.mark for pattern in first}
         return not any(map(self._may_be_logged, later))
-
-    def lines_after(self, window: Window) -> int:
-        """Returns how many lines follow the first one of ``window``."""
-        return sum(isinstance(item, Line) for item in self.items[window.at :]) - 1
-
-    def _next_line(self, at: int) -> Line:
-        while not isinstance(item := self.items[at], Line):
-            at += 1
-        return item
-
-    def _resumed(self, at: int, end: int) -> dict[int, States]:
-        """Returns where to go on after the window at ``at``, and all that is known there."""
-        said: list[Line] = []
-        for number, item in enumerate(self.items[at:end], at):
-            if isinstance(item, Gap):
-                if number > at:
-                    return {number: only(self.steps.unknown())}
-            elif isinstance(item, Line):
-                if said and self.begins_a_step(item):
-                    return {number: only(self.known_from(said[-1]))}
-                said.append(item)
-        return {}
 
     def starts(self) -> States:
         """Returns the local states in which the process may start; may raise ``RunFault``."""
@@ -415,7 +313,8 @@ class LocalLog:
         return self.constrained(unknown, [line]) or unknown
 
 
-def _is_stop(item: Item) -> bool:
+def is_stop(item: Item) -> bool:
+    """Returns whether a process may stop at an item of its log."""
     return isinstance(item, Gap) or (isinstance(item, Line) and item.logged.kind is MarkKind.CRASH)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -10,10 +10,12 @@ from msgspec import Struct
 from checker.conform.local_system import Cell, LocalAction, LocalSystem, local_system
 from checker.conform.unknown import (
     OneMember,
+    Surroundings,
     TooMany,
     Unknown,
     Unread,
     fresh,
+    identity_of,
     is_known,
     key_of,
     settled,
@@ -48,6 +50,15 @@ class LocalStep(Struct, frozen=True, eq=False):
     action: LocalAction
 
 
+class _PartlyKnown(Scope):
+    """A scope with values that are not known; comparing two of them reads none."""
+
+    __slots__ = ()
+
+    def valuation(self, names: Iterable[tuple[str, Any]]) -> object:
+        return identity_of((tuple(self.state.items()), tuple(names)))
+
+
 class LocalSteps:
     """Finds the steps of a local system, and keeps them."""
 
@@ -55,9 +66,10 @@ class LocalSteps:
         self.local, self.system = local, local.system
         self.outgrown: RunFault | None = None
         self._known: dict[Any, list[LocalStep]] = {}
-        self._free = {
-            variable.name: fresh(variable.type, free=True) for variable in self.system.variables
-        }
+        self._names = [variable.name for variable in self.system.variables]
+        self._surroundings = Surroundings(
+            tuple([fresh(variable.type, free=True) for variable in self.system.variables])
+        )
 
     def starts(self) -> list[Locals]:
         """Returns the local states in which the process may start; may raise ``RunFault``."""
@@ -110,13 +122,13 @@ class LocalSteps:
             _solve(sender, received.sender, names)
             _solve(message, received.message, names)
         keys = tuple(names)
-        start = (locals_, tuple(names.values()), tuple(self._free.values()))
+        start = (locals_, tuple(names.values()), self._surroundings)
 
         def run(now: tuple[Any, ...]) -> list[tuple[Locals, tuple[Event, ...]]]:
-            state = self._scope(now[0], now[2])
+            state = self._scope(now[0], now[2].values)
             given = dict(zip(keys, now[1], strict=True))
             found = []
-            for scope in self._instances(action, Scope(state, given), given):
+            for scope in self._instances(action, _PartlyKnown(state, given), given):
                 for outcome in interpreter.outcomes(action.body, scope):
                     if outcome.fault is not None and outcome.fault.grows is not None:
                         if is_known(now[0]):
@@ -141,10 +153,10 @@ class LocalSteps:
         names = {name: fresh(type_) for name, type_ in action.inputs.items()}
         if not _solve(action.subject, self.local.rank, names):
             return None
-        return Scope(self._scope(locals_, tuple(self._free.values())), names)
+        return _PartlyKnown(self._scope(locals_, self._surroundings.values), names)
 
     def _scope(self, locals_: Locals, free: tuple[Any, ...]) -> dict[str, Any]:
-        state = dict(zip(self._free, free, strict=True))
+        state = dict(zip(self._names, free, strict=True))
         for cell, value in zip(self.local.cells, locals_, strict=True):
             name = self.system.variables[cell.variable].name
             others = state[name]

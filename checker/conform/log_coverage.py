@@ -3,18 +3,21 @@ variables; and runs of the check that would show it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct, field
 
 from checker.conform.covering_runs import Edge, StateGraph, explore, label_of, trace_of
 from checker.conform.lines import passed_marks
-from checker.conform.local_log import LocalLog, Window
+from checker.conform.local_log import LocalLog
+from checker.conform.local_windows import Window
+from checker.conform.silent_faults import TWICE, Duplicates, name_of_fault, shown_by
 from checker.conform.unknown import is_known
 from checker.model import interpreter
 from checker.model import types as t
-from checker.model.ir import STOPS, MarkKind, TransitionSystem, VariableKind
+from checker.model.interpreter import State, Transition
+from checker.model.ir import TransitionSystem, VariableKind
 from checker.records import replace
 from checker.results.show_values import show
 from checker.results.vacuity import covered
@@ -27,16 +30,14 @@ MOST_STATES = 5_000
 MOST_VALUES = 8
 """The largest number of values of a variable whose values are covered."""
 
-FAULTS = (*sorted(STOPS), MarkKind.RECOVER)
-"""The kinds of faults that logs have lines for."""
-
 
 class Seen(Struct):
     """What windows have surely seen: ``marks`` that a step passed, and ``values`` of variables, by
-    their number, after it."""
+    their number, after it; and the names of the ``faults`` of the run that explains the log."""
 
     marks: set[int] = field(default_factory=set)
     values: set[tuple[int, Any]] = field(default_factory=set)
+    faults: set[str] = field(default_factory=set)
 
     def add(self, log: LocalLog, window: Window) -> None:
         """Adds what is common to all steps that explain a window."""
@@ -50,6 +51,12 @@ class Seen(Struct):
         ]
         self.values |= set.intersection(*found)
 
+    def add_run(self, system: TransitionSystem, steps: Iterable[tuple[State, Transition]]) -> None:
+        """Adds the faults of a run: steps, each with the state before it."""
+        duplicates = Duplicates(system)
+        for before, step in steps:
+            self.faults |= set(shown_by(system, duplicates, before, step))
+
 
 def passed_by_all(window: Window) -> set[int]:
     """Returns the marks that all steps that explain a window pass."""
@@ -62,6 +69,7 @@ class _Targets:
 
     def __init__(self, system: TransitionSystem) -> None:
         self.system = system
+        self.duplicates = Duplicates(system)
         self.places = covered(system, ())
         self._place_of: dict[int, int | None] = {}
         self.variables: dict[int, tuple[t.Value, ...]] = {}
@@ -77,10 +85,10 @@ class _Targets:
         found: dict[Any, Unseen] = {}
         for number, each in enumerate(self.places):
             found["place", number] = Unseen(each.kind, each.text, each.file, each.line, each.column)
-        for mark in passed_marks(self.system):
-            kind = self.system.marks[mark].kind
-            if kind in FAULTS:
-                found["fault", kind] = Unseen("fault", kind.value)
+        names = (name_of_fault(self.system.marks[mark]) for mark in passed_marks(self.system))
+        for name in (*names, TWICE if self.duplicates.possible else None):
+            if name is not None:
+                found["fault", name] = Unseen("fault", name)
         for number, values in self.variables.items():
             variable = self.system.variables[number]
             assert isinstance(variable.type, t.MapT)
@@ -96,18 +104,21 @@ class _Targets:
             self._place_of[mark] = next(reached, None)
         if (number := self._place_of[mark]) is not None:
             yield "place", number
-        if (kind := self.system.marks[mark].kind) in FAULTS:
-            yield "fault", kind
+        if (name := name_of_fault(self.system.marks[mark])) is not None:
+            yield "fault", name
 
     def of_seen(self, seen: Seen) -> set[Any]:
         """Returns what windows have covered."""
         found = {key for mark in seen.marks for key in self.of_mark(mark)}
+        found |= {("fault", name) for name in seen.faults}
         return found | {("state", number, value) for number, value in seen.values}
 
     def of_edge(self, graph: StateGraph, edge: Edge) -> set[Any]:
         """Returns what a step and the state after it cover."""
         marks = {event.mark for event in edge.transition.events}
         found = {key for mark in marks for key in self.of_mark(mark)}
+        if self.duplicates.is_one(graph.states[edge.source], edge.transition):
+            found.add(("fault", TWICE))
         return found | self.of_state(graph, edge.target)
 
     def of_state(self, graph: StateGraph, number: int) -> set[Any]:

@@ -1,4 +1,4 @@
-"""Follows the logs of a system while it runs: is there a run with the lines that have come?
+"""Follows the logs of a running system: is there a run with the lines read so far?
 
 Three things are kept.  Of each process the local states that explain its lines
 (:mod:`checker.conform.local_follower`): a line that none explains is wrong, whatever the other
@@ -36,13 +36,14 @@ from checker.conform.lines import (
     Items,
     Line,
     Logged,
+    NeedsRoom,
     NotYet,
     Resolver,
     Timeline,
     logged_of,
 )
 from checker.conform.local_follower import LocalFollower
-from checker.conform.local_reasons import obstacle_of
+from checker.conform.local_reasons import reasons_of
 from checker.conform.local_system import NotLocal
 from checker.conform.obstacles import logged_line
 from checker.conform.read_log import Row, gap_before, missing_before
@@ -199,7 +200,7 @@ class Monitor:
     # ---- rows that come -------------------------------------------------------------------
 
     def feed(self, rows: Sequence[Row]) -> None:
-        """Takes rows in the order in which they come, and says what is noticed.
+        """Takes rows in order of arrival, and reports findings.
 
         Raises :class:`SpecError`: E073 another run, E074 names of no process or event, E108 events
         that are said not to be logged, E109 a line that says something else than before.
@@ -220,10 +221,18 @@ class Monitor:
             self._compare(kept, row)
             return
         rows = [row] if not missing_before(row, kept.last) else [gap_before(row), row]
-        items: list[Item] = []
-        for each in rows:
-            if each.kind not in self.asked.mapping.ignored:
-                items += kept.items.of(each)
+        rows = [each for each in rows if each.kind not in self.asked.mapping.ignored]
+        place = kept.items.place
+        try:
+            items = [item for each in rows for item in kept.items.of(each)]
+        except NeedsRoom as small:
+            kept.items = Items(self.resolver)
+            kept.items.resume(*place)
+            if not self._opened.without.make_room(small.capacity, small.size):
+                raise
+            self._rebuild()
+            self._take(row)
+            return
         for item in items:
             if isinstance(item, Line):
                 self._require_declared(kept, item)
@@ -388,7 +397,7 @@ class Monitor:
         assert line is not None
         reasons: tuple[str, ...] = ()
         if follower.pending and kept.stream.behind_lines > max(follower.pending):
-            reasons = obstacle_of(follower.log, follower.window()).reasons
+            reasons = reasons_of(follower.log, follower.window()).obstacle.reasons
         allowed = tuple(follower.allowed())
         self.wrong += 1
         self._note(number, Wrong(logged_line(self.system, line), True, reasons, allowed))
@@ -446,7 +455,7 @@ class Monitor:
         return found
 
     def _close(self) -> _Kept | None:
-        """Tells the search of processes that have ended, and that go on again; returns one that has
+        """Informs the search of processes that have ended or resumed; returns one that has
         ended."""
         found = None
         for kept in self.processes.values():
@@ -661,9 +670,7 @@ class Monitor:
             line = self._item_of_data(data["line"])
             assert isinstance(line, Line)
             kept.line = line
-        if kept.items.grouped is not None:
-            kept.items.grouped.resume([Row(*each) for each in data["grouped"]])
-        kept.items.before, kept.items.ended = data["before"], data["ended"]
+        kept.items.resume(data["before"], data["ended"], [Row(*each) for each in data["grouped"]])
         for stream, (base, items) in ((kept.stream, data["items"]), (kept.searched, data["found"])):
             stream.base, stream.open = base, not kept.items.ended
             for item in items:
@@ -682,16 +689,16 @@ class Monitor:
 
 
 def _kept_to_data(kept: _Kept) -> dict[str, Any]:
-    grouped = kept.items.grouped
+    before, ended, grouped = kept.items.place
     return {
         "last": kept.last,
         "known": [*kept.known.items()],
         "judged": kept.judged,
         "closed": kept.closed,
         "line": None if kept.line is None else _item_to_data(kept.line),
-        "before": kept.items.before,
-        "ended": kept.items.ended,
-        "grouped": [_row_to_data(row) for row in grouped.held] if grouped else [],
+        "before": before,
+        "ended": ended,
+        "grouped": [_row_to_data(row) for row in grouped],
         "open": kept.searched.open,
         "items": [kept.stream.base, [*map(_item_to_data, kept.stream[kept.stream.base :])]],
         "found": [kept.searched.base, [*map(_item_to_data, kept.searched[kept.searched.base :])]],

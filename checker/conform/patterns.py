@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, assert_never
 
 from msgspec import Struct
 
+from checker.instantiate.capacities import LARGEST_CAPACITY
 from checker.model import types as t
 from checker.model.types import Type, Value
 
@@ -17,6 +19,14 @@ FREE = ("_", "…")
 
 class NoValue(ValueError):
     """What a log says is no value of the spec; the message says what would be one."""
+
+
+class TooSmall(NoValue):
+    """A value needs a ``capacity`` of at least ``size``, and a smaller one was guessed."""
+
+    def __init__(self, message: str, capacity: str, size: int) -> None:
+        super().__init__(message)
+        self.capacity, self.size = capacity, size
 
 
 class Anything(Struct, frozen=True):
@@ -97,7 +107,7 @@ def parse(type_: Type, data: Any, rename: Callable[[str], str] = str) -> Pattern
     is ``null`` or its value; ``"_"`` is any value.  What the Informal Trace Format has for them
     is understood, too.  ``rename``: from texts of the log to names of the spec.
 
-    Raises :class:`NoValue`.
+    Raises :class:`NoValue`, and :class:`TooSmall` where a guessed capacity has to be larger.
     """
     if isinstance(data, str):
         data = rename(data)
@@ -106,11 +116,8 @@ def parse(type_: Type, data: Any, rename: Callable[[str], str] = str) -> Pattern
     match type_:
         case t.BoolT():
             return Exactly(_of(bool, TRUTHS.get(str(data), data), "true or false"))
-        case t.IntT(lo, hi):
-            number = _of(int, data, f"a number of {lo} to {hi}")
-            if not lo <= number <= hi:
-                raise NoValue(f"{number} is outside {lo} to {hi}")
-            return Exactly(number)
+        case t.IntT():
+            return Exactly(_number(type_, data))
         case t.AtomT(name, labels, first):
             return Exactly(first + _index(str(data), labels, name))
         case t.TupleT(items, names):
@@ -125,9 +132,10 @@ def parse(type_: Type, data: Any, rename: Callable[[str], str] = str) -> Pattern
         case t.MapT(key, item):
             return _exactly(Parts, _map(key, item, data, rename))
         case t.SeqT(item):
-            return Exactly(tuple(_all_of(item, _list(data), rename)))
+            return Exactly(_fitting(type_, tuple(_all_of(item, _list(data), rename))))
         case t.BagT(item):
-            return Exactly(tuple(sorted(_all_of(item, _list(data), rename), key=t.sort_key)))
+            inside = _all_of(item, _list(data), rename)
+            return Exactly(_fitting(type_, tuple(sorted(inside, key=t.sort_key))))
         case t.VariantT():
             return _variant(type_, data, rename)
         case _:
@@ -196,8 +204,31 @@ def _exactly(make: Callable[[tuple[Pattern, ...]], Pattern], parts: Sequence[Pat
 
 def _of(kind: type, data: Any, wanted: str) -> Any:
     if type(data) is not kind:
-        raise NoValue(f"`{data}` is not {wanted}")
+        said = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+        raise NoValue(f"`{said}` is not {wanted}")
     return data
+
+
+def _number(type_: t.IntT, data: Any) -> int:
+    lo, hi, grows = type_.lo, type_.hi, type_.grows
+    wanted = f"a number of {lo} to {hi}" if grows is None else f"a number from {lo} on"
+    number: int = _of(int, data, wanted)
+    if number > hi and grows is not None:
+        said = f"{number} is larger than {LARGEST_CAPACITY:,}, and its bound is guessed up to there"
+        raise TooSmall(said, grows, number)
+    if not lo <= number <= hi:
+        raise NoValue(f"{number} is not {wanted}")
+    return number
+
+
+def _fitting(type_: t.SeqT | t.BagT, items: tuple[Value, ...]) -> tuple[Value, ...]:
+    if len(items) <= type_.cap:
+        return items
+    many = f"a list of {len(items):,} items"
+    if type_.grows is None:
+        raise NoValue(f"{many}, and there are at most {type_.cap:,}")
+    said = f"{many} is longer than {LARGEST_CAPACITY:,}, and its bound is guessed up to there"
+    raise TooSmall(said, type_.grows, len(items))
 
 
 def _index(name: str, names: Sequence[str], what: str) -> int:

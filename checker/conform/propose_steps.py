@@ -23,6 +23,7 @@ from checker.conform.handler_bodies import HandlerBody, handler_bodies
 from checker.conform.lines import MARKS, Gap, Line, Logged, Resolver
 from checker.conform.local_log import LocalLog
 from checker.conform.local_system import NotLocal
+from checker.conform.local_windows import LocalWindows
 from checker.conform.read_log import Log
 from checker.diagnostics import SpecError
 from checker.logs.mapping import ANY, FIRST, LAST, WRITTEN, LogMapping, StepLines
@@ -65,16 +66,16 @@ def judged(observation: Observation) -> _Judged:
         if not timeline.lines:
             continue
         try:
-            log = LocalLog(observation, number)
+            windows = LocalWindows(LocalLog(observation, number))
             last = None
-            for last in log.windows():
+            for last in windows:
                 unasked += not last.asked
                 if last.is_red:
                     red[last.line.row.file, last.line.row.number] = last.line.logged
         except NotLocal:
             aside.add(timeline.process)
             continue
-        if last is not None and not last.steps and log.lines_after(last):
+        if last is not None and not last.steps and windows.lines_after(last):
             aside.add(timeline.process)
     return _Judged(red, unasked, frozenset(aside))
 
@@ -249,10 +250,10 @@ def _price(system: TransitionSystem, log: Log, tried: _Tried, most: int) -> tupl
     """Returns how many of how many changed logs have a red window; at most ``most`` are tried."""
     timelines = tried.observation.timelines
     resolver = Resolver(system, tried.mapping)
-    alone: dict[str, LocalLog] = {}
+    alone: dict[str, LocalWindows] = {}
     for number, timeline in enumerate(timelines):
         with suppress(NotLocal):
-            alone[timeline.process] = LocalLog(tried.observation, number)
+            alone[timeline.process] = LocalWindows(LocalLog(tried.observation, number))
     rejected = changed = 0
     for change in islice(changes(log, SEED), 4 * most):
         if changed == most:
@@ -261,7 +262,7 @@ def _price(system: TransitionSystem, log: Log, tried: _Tried, most: int) -> tupl
         try:
             (timeline,) = resolver.timelines(replace(log, rows=rows))
             of_process = alone.get(change.process)
-            windows = () if of_process is None else of_process.with_items(timeline).windows()
+            windows = () if of_process is None else of_process.with_items(timeline)
             rejected += any(window.is_red for window in windows)
             changed += 1
         except (SpecError, RunFault):  # it is not a log of this system

@@ -20,9 +20,11 @@ from checker.simulate.prepared_check import PreparedCheck
 
 
 class ReplayedRun(Struct, frozen=True):
-    """``states``: of the run, the initial one first; ``trace``: the run as a trace of the check."""
+    """``states``: of the run, the initial one first; ``steps``: between them; ``trace``: the run as
+    a trace of the check."""
 
     states: tuple[State, ...]
+    steps: tuple[Transition, ...]
     trace: Trace
 
 
@@ -45,7 +47,8 @@ def replayed(
         transition = _between(steps, before, node)
         moments.append(Moment(node[0], transition, transition.events))
     trace = narrate(system, Run(tuple(moments), False), None, opened.header)
-    return ReplayedRun(tuple(state for state, _ in nodes), trace)
+    steps_taken = tuple(each.transition for each in moments if each.transition is not None)
+    return ReplayedRun(tuple(state for state, _ in nodes), steps_taken, trace)
 
 
 def _events_before(system: TransitionSystem, first: State) -> tuple[Event, ...]:

@@ -142,10 +142,21 @@ def _is_guessed(type_: Type) -> bool:
     return any(getattr(part, "grows", None) is not None for part in t.parts_of(type_))
 
 
+class Surroundings:
+    """The ``values`` of what belongs to the surroundings: no other unknown value is in them."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
+
+
 def substituted(value: Any, what: Unknown, by: Any) -> Any:
     """Returns ``value`` with ``by`` in the place of ``what``."""
     if value is what:
         return by
+    if isinstance(value, Surroundings):
+        return Surroundings(substituted(value.values, what, by)) if what.free else value
     if isinstance(value, tuple):
         new = tuple([substituted(part, what, by) for part in value])
         return value if all(a is b for a, b in zip(new, value, strict=True)) else new
@@ -206,6 +217,20 @@ def key_of(value: Any) -> Any:
     except Unread:
         return _key(value, {})
     return value
+
+
+def identity_of(value: Any) -> Any:
+    """Returns what is equal for two values only if they are: unknown parts if they are the same
+    object."""
+    match value:
+        case tuple():
+            return tuple([identity_of(part) for part in value])
+        case Unknown():
+            return ("?", id(value))
+        case OneMember():
+            return (value.process, identity_of(value.there), identity_of(value.others))
+        case _:
+            return value
 
 
 def _key(value: Any, numbers: dict[int, int]) -> Any:

@@ -9,9 +9,10 @@ from msgspec import Struct, field
 
 from checker.conform.explain_events import Observation
 from checker.conform.lines import Line
-from checker.conform.local_log import LocalLog, Window
-from checker.conform.local_reasons import main_reason, marks_of_first, obstacle_of
+from checker.conform.local_log import LocalLog
+from checker.conform.local_reasons import LocalReasons, marks_of_first, reasons_of
 from checker.conform.local_system import NotLocal
+from checker.conform.local_windows import Explanation, LocalWindows, Window
 from checker.conform.log_coverage import Seen, passed_by_all
 from checker.conform.patterns import is_exact
 from checker.model.evaluate import RunFault
@@ -34,30 +35,32 @@ class _Counted(Struct):
     weak: int = 0
     unasked: int = 0
     outcomes: int = 0
-    red: list[tuple[Line, Obstacle]] = field(default_factory=list)
-    seen: Counter[str] = field(default_factory=Counter)
+    red: list[tuple[Line, LocalReasons, int]] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
 
     def score(self, name: str) -> HandlerScore:
         """Returns the score of the windows called ``name``."""
-        reasons = Counter(main_reason(obstacle) for _, obstacle in self.red)
+        reasons: Counter[str] = Counter()
+        for _, why, times in self.red:
+            reasons[why.main] += times
         return HandlerScore(
             name,
-            self.explained + self.unasked + len(self.red),
+            self.explained + self.unasked + reasons.total(),
             self.explained,
             self.weak,
             self.unasked,
             self.outcomes,
-            self.red[0][1] if self.red else None,
+            self.red[0][1].obstacle if self.red else None,
             reasons.most_common(1)[0][0] if reasons else "",
             tuple(self._shared())[:MOST_SHARED],
         )
 
     def _shared(self) -> Iterator[str]:
         """Yields what all red windows say, and no explained one does."""
-        if len(self.red) < 2:
+        if sum(times for *_, times in self.red) < 2:
             return
-        said = [dict.fromkeys(_features(line)) for line, _ in self.red]
-        yield from (f for f in said[0] if not self.seen[f] and all(f in each for each in said))
+        said = [dict.fromkeys(_features(line)) for line, *_ in self.red]
+        yield from (f for f in said[0] if f not in self.seen and all(f in each for each in said))
 
 
 def _features(line: Line) -> Iterator[str]:
@@ -77,17 +80,19 @@ class _Lines:
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, int], LineScore] = {}
+        self._places: dict[int, At | None] = {}
 
-    def explained(self, log: LocalLog, marks: set[int], weak: bool) -> None:
-        """Counts a window that is explained by steps that all pass ``marks``."""
-        infos = [log.system.marks[mark] for mark in marks]
-        places = [place_of(info.place) for info in infos if info.kind in COVERED]
+    def explained(self, log: LocalLog, marks: set[int], times: int, weak: bool) -> None:
+        """Counts so many windows that are explained by steps that all pass ``marks``."""
+        places = [self._place(log, mark) for mark in marks]
         for key in {(at.file, at.line) for at in places if at}:
             now = self.found.get(key) or LineScore(*key)
-            self.found[key] = replace(now, explained=now.explained + 1, weak=now.weak + weak)
+            self.found[key] = replace(
+                now, explained=now.explained + times, weak=now.weak + times * weak
+            )
 
-    def red(self, log: LocalLog, window: Window, obstacle: Obstacle) -> None:
-        """Counts a window that no step explains, at the handlers that might have."""
+    def red(self, log: LocalLog, window: Window, obstacle: Obstacle, times: int) -> None:
+        """Counts so many windows that no step explains, at the handlers that might have."""
         infos = [log.system.marks[mark] for mark in marks_of_first(log, window)]
         handlers = (info for info in infos if info.kind is MarkKind.HANDLER)
         places: list[At | None] = [place_of(info.place) for info in handlers]
@@ -95,7 +100,14 @@ class _Lines:
             places += [each.at for each in obstacle.candidates if each.at][:1]
         for key in {(at.file, at.line) for at in places if at}:
             now = self.found.get(key) or LineScore(*key)
-            self.found[key] = replace(now, red=now.red + 1, first=now.first or obstacle)
+            self.found[key] = replace(now, red=now.red + times, first=now.first or obstacle)
+
+    def _place(self, log: LocalLog, mark: int) -> At | None:
+        """Returns where a mark stands, if it is one of those in a coverage report."""
+        if mark not in self._places:
+            info = log.system.marks[mark]
+            self._places[mark] = place_of(info.place) if info.kind in COVERED else None
+        return self._places[mark]
 
     def score(self) -> tuple[LineScore, ...]:
         """Returns them in the order of the source."""
@@ -138,53 +150,69 @@ def score(observation: Observation) -> Scored:
         for variable in sorted(log.local.free):
             if title := observation.system.variables[variable].title:
                 assumed[title] = None
-        last = None
-        for window in log.windows():
-            last = window
-            _count(counted, lines, log, window)
+        windows, last = LocalWindows(log), None
+        equal: Counter[Explanation] = Counter()
+        first: dict[Explanation, Window] = {}
+        for last in windows:
+            equal[last.explanation] += 1
+            first.setdefault(last.explanation, last)
+        for explanation, window in first.items():
+            _count(counted, lines, log, window, equal[explanation])
             seen.add(log, window)
         small = small or log.steps.outgrown
-        if last is not None and not last.steps and (left := log.lines_after(last)):
+        if last is not None and not last.steps and (left := windows.lines_after(last)):
             aside.append(f"{timeline.process}: the last {left:,} lines continue a step unknown")
     scores = [each.score(name) for name, each in counted.items()]
     scores.sort(key=lambda each: (-each.red, each.name))
-    nowhere = sum(1 for _ in _from_nowhere(observation))
+    nowhere = _from_nowhere(observation)
     places = covered(observation.system, seen.marks)
     found = WindowScore(tuple(scores), tuple(aside), tuple(assumed), nowhere, places, lines.score())
     return Scored(found, seen, small)
 
 
-def _count(of: dict[str, _Counted], lines: _Lines, log: LocalLog, window: Window) -> None:
+def _count(
+    of: dict[str, _Counted], lines: _Lines, log: LocalLog, window: Window, times: int
+) -> None:
+    """Counts ``times`` equal windows."""
     counted = of.setdefault(window.line.logged.text, _Counted())
     if not window.asked:
-        counted.unasked += 1
+        counted.unasked += times
     elif window.is_red:
-        obstacle = obstacle_of(log, window)
-        counted.red.append((window.line, obstacle))
-        lines.red(log, window, obstacle)
+        why = reasons_of(log, window)
+        counted.red.append((window.line, why, times))
+        lines.red(log, window, why.obstacle, times)
     else:
-        weak = log.is_weak(window)
-        counted.explained += 1
-        counted.weak += weak
-        lines.explained(log, passed_by_all(window), weak)
+        weak = all(map(log.says_nothing, window.steps))
+        counted.explained += times
+        counted.weak += times * weak
+        lines.explained(log, passed_by_all(window), times, weak)
         counted.outcomes = max(counted.outcomes, len(window.steps))
-        counted.seen.update(set(_features(window.line)))
+        counted.seen.update(_features(window.line))
 
 
-def _from_nowhere(observation: Observation) -> Iterator[Line]:
-    """Yields the lines of messages received that no line sends, where what is sent is logged."""
-    lines = [i for timeline in observation.timelines for i in timeline.items if isinstance(i, Line)]
-    sent = [line for line in lines if line.logged.kind is MarkKind.SEND]
+def _from_nowhere(observation: Observation) -> int:
+    """Returns the number of lines of messages received that no line sends, where what is sent is
+    logged."""
+    times: Counter[int] = Counter()
+    saying: dict[int, Line] = {}
+    for timeline in observation.timelines:
+        for item in timeline.items:
+            if isinstance(item, Line):
+                times[id(item.patterns)] += 1
+                saying[id(item.patterns)] = item
+    sent = [line for line in saying.values() if line.logged.kind is MarkKind.SEND]
     logging = {timeline.process for timeline in observation.timelines if timeline.lines}
     if not sent or logging != set(observation.system.processes):
-        return
+        return 0
     exact = {key for line in sent for key in _messages(line, sender=0)}
     loose = {line.logged.name for line in sent if not _messages(line, sender=0)}
-    for line in lines:
+    found = 0
+    for number, line in saying.items():
         if line.logged.kind is MarkKind.RECEIVE and line.logged.name not in loose:
             keys = _messages(line, sender=1)
             if keys and keys.isdisjoint(exact):
-                yield line
+                found += times[number]
+    return found
 
 
 def _messages(line: Line, sender: int) -> frozenset[object]:
@@ -206,9 +234,9 @@ def first_red(observation: Observation) -> tuple[Red | None, RunFault | None]:
             log = LocalLog(observation, number)
         except NotLocal:
             continue
-        red = next((window for window in log.windows() if window.is_red), None)
+        red = next((window for window in LocalWindows(log) if window.is_red), None)
         if red is not None:
-            return Red(number, red, obstacle_of(log, red)), None
+            return Red(number, red, reasons_of(log, red).obstacle), None
         small = small or log.steps.outgrown
     return None, small
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, assert_never
 
 from checker.model import ir
@@ -59,11 +60,15 @@ class Scope:
 
     def bind(self, name: str, value: Value) -> Scope:
         """Returns a scope over the same state with one more local name."""
-        return Scope(self.state, {**self.names, name: value})
+        return self.__class__(self.state, {**self.names, name: value})
 
     def copy(self) -> Scope:
         """Returns an independent scope: assignments to either do not affect the other."""
-        return Scope(dict(self.state), dict(self.names))
+        return self.__class__(dict(self.state), dict(self.names))
+
+    def valuation(self, names: Iterable[tuple[str, Value]]) -> object:
+        """Returns what is equal for two scopes only if their states are, and these ``names``."""
+        return tuple(self.state.items()), tuple(names)
 
 
 def key_rank(type_: Type, value: Any) -> int:
@@ -370,7 +375,8 @@ def _index_of(expr: ir.Apply, seq: Any, item: Any) -> Any:
 
 
 def _bag_add(_: ir.Apply, bag: Any, item: Any) -> Any:
-    return tuple(sorted((*bag, item), key=sort_key))
+    at = bisect_right(bag, sort_key(item), key=sort_key)
+    return (*bag[:at], item, *bag[at:])
 
 
 def _bag_remove(_: ir.Apply, bag: Any, item: Any) -> Any:

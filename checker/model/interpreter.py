@@ -87,7 +87,7 @@ class _Again(Struct, frozen=True):
         names: Iterable[tuple[str, Value]] = scope.names.items()
         if self.loop.grows is not None:
             names = ((n, v) for n, v in names if n in self.handed_on)
-        return (tuple(scope.state.items()), tuple(names))
+        return scope.valuation(names)
 
     def idles(self, scope: Scope) -> bool:
         """Tells whether an iteration would begin as an earlier one did, and that is no error."""

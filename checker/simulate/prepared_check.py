@@ -82,6 +82,17 @@ class PreparedCheck:
         self._made = self._make(capacities)
         return True
 
+    def make_room(self, capacity: str, size: int) -> bool:
+        """Enlarges an estimated capacity to at least ``size``; returns False where it would be
+        larger than is tried."""
+        if size > maximum_bound(capacity):
+            return False
+        room = self._made.capacities[capacity]
+        while room < size:
+            room = enlarge_bound(room)
+        self._made = self._make({**self._made.capacities, capacity: room})
+        return True
+
     def require_room(self, transition: Transition) -> None:
         """Raises :class:`Outgrown` where ``transition`` failed and a capacity was enlarged."""
         if transition.fault is not None and self.fit(transition.fault):

@@ -25,6 +25,8 @@ KINDS = {
     MarkKind.HANDLER: "handler",
     MarkKind.TIMEOUT: "timeout",
     MarkKind.CRASH: "crash",
+    MarkKind.POWER: "crash",
+    MarkKind.WIPE: "crash",
     MarkKind.RECOVER: "recover",
 }
 

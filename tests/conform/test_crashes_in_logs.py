@@ -125,3 +125,38 @@ def test_who_stops_together(
             files.append(str(file))
         found = conform(Asked(str(spec), "c", Options(engine=engine)), files)
         assert (found.word is Word.HOLDS) is conforms, found.obstacles
+
+
+PARTS = """
+protocol Parts {
+  message GO(k: 1..2)
+  role sender(1) {
+    state sent = false
+    upon condition not sent as goes {
+      sent := true
+      send GO(1) to all taker
+      send GO(2) to all taker
+    }
+  }
+  role taker(1) { upon receive GO(k) { skip } }
+  property fine "" : always true
+}
+check c of Parts { faults crash <= 9, recover  allow unused  prove fine }
+"""
+
+
+def test_a_step_that_a_crash_cuts_off_is_explained_only_before_a_crash(tmp_path: Path) -> None:
+    """Equal lines after an equal state: the next line makes the difference."""
+    goes = {"kind": "handler", "name": "goes"}
+    first = {"kind": "send", "message": "GO", "fields": {"k": 1}}
+    cut = [goes, first, CRASH, BACK]
+    (tmp_path / "parts.bcast").write_text(PARTS, encoding="utf-8")
+    for rows, red in (([*cut, *cut], 0), ([*cut, goes, first, goes, first, CRASH], 1)):
+        ended = [*rows, {"kind": "end"}]
+        lines = [{"process": "s1", "pos": n, **row} for n, row in enumerate(ended, 1)]
+        file = tmp_path / "s1"
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        asked = Asked(str(tmp_path / "parts.bcast"), "c", Options(engine="reference"), windows=True)
+        found = conform(asked, [str(file)]).windows
+        assert found is not None
+        assert sum(each.red for each in found.handlers) == red

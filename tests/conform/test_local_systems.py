@@ -12,8 +12,9 @@ import pytest
 
 from checker.conform.explain_events import Observation
 from checker.conform.lines import Logged, Resolver
-from checker.conform.local_log import LocalLog, Window
+from checker.conform.local_log import LocalLog
 from checker.conform.local_system import NotLocal
+from checker.conform.local_windows import LocalWindows, Window
 from checker.conform.read_log import read_log
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
@@ -169,7 +170,7 @@ def windows(system: TransitionSystem, paths: list[str], process: str) -> list[Wi
     kinds = frozenset(Logged(kind) for kind, name in KINDS.items() if name in EVERY)
     logged = (kinds | {Logged(MarkKind.CRASH)},) * len(system.processes)
     number = [timeline.process for timeline in timelines].index(process)
-    return list(LocalLog(Observation(system, timelines, logged), number).windows())
+    return list(LocalWindows(LocalLog(Observation(system, timelines, logged), number)))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -215,7 +216,7 @@ def has_red(case: Case, logs: dict[str, list[Row]]) -> bool:
     observation = Observation(system, timelines, (kinds,) * len(system.processes))
     for number in range(len(timelines)):
         try:
-            if any(window.is_red for window in LocalLog(observation, number).windows()):
+            if any(window.is_red for window in LocalWindows(LocalLog(observation, number))):
                 return True
         except NotLocal:
             continue

@@ -11,6 +11,7 @@ from checker.cli.main import main
 from checker.conform.explain_events import Observation
 from checker.conform.lines import Logged, Resolver
 from checker.conform.local_log import LocalLog
+from checker.conform.local_windows import LocalWindows
 from checker.conform.log_coverage import Seen, _Targets, unseen
 from checker.conform.read_log import read_log
 from checker.logs.mapping import NO_MAPPING
@@ -123,10 +124,126 @@ def test_what_is_seen_is_in_the_run_and_what_never_is_is_in_none(seed: int, tmp_
         seen = Seen()
         for number in range(len(timelines)):
             of_one = LocalLog(Observation(system, timelines, logged), number)
-            for window in of_one.windows():
+            for window in LocalWindows(of_one):
                 seen.add(of_one, window)
         marks = {event.mark for step in run for event in step.events}
         assert seen.marks <= marks
         happened = {key for mark in marks for key in targets.of_mark(mark)}
         every = targets.all()
         assert not never & {every[key] for key in happened}
+
+
+LINKS = """
+protocol Links {
+  message GO
+  message BACK
+  role leader(1) {
+    state sent : 0..2 = 0
+    state back : 0..2 = 0
+    upon condition sent < 2 as starts { sent += 1  send GO to all worker }
+    upon receive BACK { if back < 2 { back += 1 } }
+  }
+  role worker(1) { upon receive GO from l { send BACK to l } }
+  property fine "" : always true
+}
+check perfect of Links { allow unused  prove fine }
+check loses of Links { links lossy  allow unused  prove fine }
+check repeats of Links { links duplicating  allow unused  prove fine }
+check splits of Links { faults partition  allow unused  prove fine }
+check lies of Links { faults byzantine <= 1  allow unused  prove fine }
+check pauses of Links { faults pause <= 1  allow unused  prove fine }
+"""
+END = {"kind": "end"}
+
+
+ORDER = """
+protocol Order {
+  message GO(k: 1..2)
+  role leader(1) {
+    state sent : 0..2 = 0
+    upon condition sent < 2 as starts { sent += 1  send GO(sent) to all worker }
+  }
+  role worker(1) { upon receive GO(k) from l { skip } }
+  property fine "" : always true
+}
+protocol Relay {
+  message GO
+  role leader(1) {
+    state sent = false
+    upon condition not sent as starts { sent := true  send GO to all worker }
+  }
+  role worker(2) {
+    state seen = false
+    upon receive GO from l { if not seen { seen := true  send GO to all worker } }
+  }
+  property fine "" : always true
+}
+check relayed of Relay { links duplicating  allow unused  prove fine }
+check in_order of Order { links fifo, lossy  allow unused  prove fine }
+"""
+
+
+def faults_of(folder: Path, check: str, text: str = LINKS, **logs: object) -> dict[str, Unseen]:
+    spec, inside = written(folder / "logs", text, **logs)  # type: ignore[arg-type]
+    out = folder / "out.json"
+    main(["conform", f"{spec}::{check}", inside, "--coverage", "--json", str(out), "--quiet"])
+    windows = only_report(out.read_text(encoding="utf-8"))["windows"]
+    return {
+        each["text"]: Unseen("fault", each["text"], run=tuple(each["run"]), never=each["never"])
+        for each in windows.get("unseen", [])
+        if each["kind"] == "fault"
+    }
+
+
+@pytest.mark.parametrize(
+    ("check", "faults"),
+    [
+        ("perfect", {}),
+        ("loses", {"loss": "loses GO"}),
+        ("repeats", {"duplicate": "receives"}),
+        ("splits", {"split": "cut off"}),
+        ("lies", {"forged message": "Byzantine, makes"}),
+        ("pauses", {"pause": "pause"}),
+    ],
+)
+def test_faults_without_lines_are_listed_with_a_run(
+    check: str, faults: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = faults_of(tmp_path, check, l1=[*STARTS, END], w1=[GO, END])
+    capsys.readouterr()
+    assert set(found) == set(faults)
+    for name, said in faults.items():
+        assert not found[name].never
+        assert any(said in step for step in found[name].run), found[name].run
+
+
+def test_a_duplicate_that_is_answered_is_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The worker answers each message, so something is sent whenever one is received."""
+    (found,) = faults_of(tmp_path, "repeats", l1=STARTS, w1=[GO]).values()
+    assert len(found.run) > len(set(found.run))
+    assert not faults_of(tmp_path, "repeats", l1=[*STARTS, END], w1=[GO, GO, END])
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(("taken", "lost"), [((1, 2), False), ((2,), True)])
+def test_a_message_that_must_have_been_lost_is_seen(
+    taken: tuple[int, ...], lost: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a link that keeps the order, the second message does not overtake the first one."""
+    gone = [{"kind": "receive", "message": "GO", "fields": {"k": k}} for k in taken]
+    found = faults_of(tmp_path, "in_order", ORDER, l1=[*STARTS, *STARTS, END], w1=[*gone, END])
+    assert ("loss" not in found) is lost
+    capsys.readouterr()
+
+
+def test_a_message_that_is_passed_on_is_no_duplicate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is received leaves the link, and the same message is sent."""
+    once = {"l1": [*STARTS, END], "w1": [GO, END], "w2": [END]}
+    assert "duplicate" in faults_of(tmp_path, "relayed", ORDER, **once)
+    once["w1"] = [GO, GO, END]
+    assert "duplicate" not in faults_of(tmp_path, "relayed", ORDER, **once)
+    capsys.readouterr()

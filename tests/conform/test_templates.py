@@ -101,9 +101,9 @@ def test_names_of_the_log_are_renamed_in_templates_too(tmp_path: Path) -> None:
 
 
 def test_a_log_of_raft_is_followed_without_a_node_too_many(tmp_path: Path) -> None:
-    logs, steps = random_rows(pipeline.open_check(SPEC, CHECK, Options()).system, 120, 2)
-    write(tmp_path, logs)
-    measured(tmp_path, sum(map(len, logs.values())), steps)  # raises where it is otherwise
+    drawn = random_rows(pipeline.open_check(SPEC, CHECK, Options()).system, 120, 2)
+    write(tmp_path, drawn.logs)
+    measured(tmp_path, drawn.lines, drawn.steps)  # raises where it is otherwise
     files = [str(path) for path in sorted(tmp_path.iterdir())]
     whole = conform(Asked(SPEC, CHECK, Options()), files)
     part = conform(Asked(SPEC, CHECK, Options(), replay=20), files)
