@@ -31,6 +31,7 @@ from tests.world.protocol import (
     Variable,
     World,
 )
+from tests.world.system import called
 from tests.world.values import Expressions, Unsupported, named, walked
 
 DETECTORS = {"suspect": "fd", "trust": "leader"}
@@ -64,10 +65,10 @@ def sizes_of(check: typed.Check) -> dict[str, Any]:
     if "f" not in values:
         bounds = (check.crash, check.omission, check.byzantine)
         values["f"] = sum(Expressions({**values, "f": 0}).size(each) for each in bounds)
-    for parameter in parameters:
-        if isinstance(parameter.type, typed.Proc) and parameter.name not in values:
-            raise Unsupported("a process that is a parameter, by default")
-    return values
+    roles = [role.name for role in check.protocol.roles]
+    first = called(roles)[roles[0]] + "1"
+    unset = (p.name for p in parameters if isinstance(p.type, typed.Proc) and p.default is None)
+    return {**dict.fromkeys(unset, first), **values}
 
 
 class Reader(Expressions):

@@ -6,7 +6,7 @@ are of: ``("var", path, name, process)``, ``("net", sender, receiver)``, ``("res
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations, product
@@ -178,12 +178,17 @@ def _places(path: Path, used: Uses) -> list[Path]:
 
 
 def _members(spec: Spec) -> dict[str, tuple[str, ...]]:
-    """The processes of each role, called by its first letter, or by all of its name where that is
-    another's, too; ``""`` is that of all others."""
+    """The processes of each role; ``""`` is that of all others."""
     roles = spec.protocol.roles or (("", spec.world.n),)
-    initials = [role[:1] for role, _ in roles]
-    called = {r: r if initials.count(r[:1]) > 1 else (r or "p")[0].lower() for r, _ in roles}
-    return {role: tuple(f"{called[role]}{i + 1}" for i in range(size)) for role, size in roles}
+    names = called([role for role, _ in roles])
+    return {role: tuple(f"{names[role]}{i + 1}" for i in range(size)) for role, size in roles}
+
+
+def called(roles: Sequence[str]) -> dict[str, str]:
+    """What the members of each role are called: its first letter, or all of its name where that is
+    the first letter of another, too."""
+    initials = [role[:1] for role in roles]
+    return {r: r if initials.count(r[:1]) > 1 else (r or "p")[0].lower() for r in roles}
 
 
 Envelope = tuple[Path, tuple[Any, ...]]

@@ -1,0 +1,35 @@
+"""Checks of the library: the tool says what the second definition says of the same typed protocol.
+
+All of them: ``python -m tests.world.library``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.world.library import SPECS, compared, targets
+
+FEW = (
+    "broadcast/best_effort.bcast::crash_one",
+    "broadcast/eager_reliable.bcast::any_layer",
+    "broadcast/eager_reliable_without_relay.bcast::crash_one",
+    "broadcast/gossip.bcast::two_rounds_crash_one",
+    "broadcast/causal_waiting.bcast::fifo_too.own_number_ignored",
+)
+STATES = 300
+
+
+@pytest.mark.parametrize("check", FEW)
+def test_a_check_is_what_the_definition_says(check: str) -> None:
+    found = compared(*next(targets([str(SPECS / check)])), most=STATES)
+    assert found.verdicts, found.line
+    assert not found.different, found.line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", sorted(SPECS.rglob("*.bcast")), ids=lambda file: file.stem)
+def test_a_file_is_what_the_definition_says(file: Path) -> None:
+    lines = [compared(path, name, STATES) for path, name in targets([str(file)])]
+    assert not [each.line for each in lines if each.different]
