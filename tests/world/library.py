@@ -11,15 +11,18 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from checker.language.syntax import typed
 from checker.results.verdict import Word
+from checker.session.exploring import explore_once
 from checker.session.load import checks_in, load_check
 from checker.session.pipeline import run_loaded
 from tests.world.compare import Disagreement, differences, options
 from tests.world.formulas import verdict
 from tests.world.judge import Graph, TooMany, Verdict, explore
+from tests.world.observed import Counts, names_of, of_the_definition, of_the_tool
 from tests.world.reading import Reader, spec_of
 from tests.world.values import Unsupported
 
@@ -32,10 +35,11 @@ SMALL = 500
 @dataclass
 class Compared:
     """What was compared of a check: its properties, the ``states`` of the definition, where both
-    differ; and ``reasons`` why something was not compared."""
+    differ, what is ``observed``; and ``reasons`` why something was not compared."""
 
     name: str
     states: int = 0
+    observed: Counts | None = None
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     different: list[Disagreement] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
@@ -43,6 +47,8 @@ class Compared:
     @property
     def line(self) -> str:
         parts = [f"{len(self.verdicts)} verdicts, {self.states} states"] * bool(self.verdicts)
+        if self.observed is not None:
+            parts.append("{} observed, {} of them ends".format(*self.observed))
         parts += [f"DIFFERENT {d.question}: {d.defined} / {d.said}" for d in self.different]
         return f"{self.name}: {'; '.join([*parts, *self.reasons])}"
 
@@ -75,9 +81,23 @@ def compared(file: str, name: str, most: int = STATES) -> Compared:
         }
         for each in [n for n in found.verdicts if answer[n][0] is Word.UNKNOWN]:
             del found.verdicts[each]
-            found.reasons.append("the tool does not decide it in 20 seconds")
+            found.reasons.append("the tool does not decide it")
         found.different = differences(graph, found.verdicts, {mode: answer})
+    if found.states < SMALL:
+        count_observed(graph, check, found)
     return found
+
+
+def count_observed(graph: Graph, check: typed.Check, found: Compared) -> None:
+    """Compares what can be seen in the states of both, and in their ends."""
+    system = explore_once(check, options("reference plain"), None, None)[0].system
+    if names := names_of(check, system):
+        found.observed = of_the_definition(graph, names)
+        told = of_the_tool(system, names)
+        if told != found.observed:
+            found.different.append(
+                Disagreement("observed states, ends", "reference", found.observed, told)
+            )
 
 
 def judged(graph: Graph, check: typed.Check, found: Compared) -> None:
@@ -109,7 +129,8 @@ def summary(found: list[Compared]) -> str:
             f"{len(found)} checks, {len(both)} compared, "
             f"{sum(bool(one.different) for one in found)} differ; "
             f"{sum(len(one.verdicts) for one in both)} verdicts, "
-            f"{sum(v.violated for one in both for v in one.verdicts.values())} of them violated",
+            f"{sum(v.violated for one in both for v in one.verdicts.values())} of them violated; "
+            f"{sum(one.observed is not None for one in found)} numbers of observed states and ends",
             *(f"not compared: {times} x {reason}" for reason, times in reasons.most_common()),
         )
     )
@@ -123,7 +144,7 @@ def main() -> int:
     given = parser.parse_args()
     part, parts = map(int, given.part.split("/"))
     found = list[Compared]()
-    for file, check in [*targets(given.paths)][part - 1 :: parts]:
+    for file, check in islice(targets(given.paths), part - 1, None, parts):
         found.append(compared(file, check, given.states))
         print(found[-1].line, flush=True)
     print(summary(found))

@@ -12,7 +12,7 @@ import pytest
 from tests.world.library import SPECS, compared, targets
 
 FEW = (
-    "broadcast/best_effort.bcast::crash_one",
+    "broadcast/uniform_all_ack.bcast::half_may_crash",
     "broadcast/eager_reliable.bcast::any_layer",
     "broadcast/eager_reliable_without_relay.bcast::crash_one",
     "broadcast/gossip.bcast::two_rounds_crash_one",
@@ -21,11 +21,12 @@ FEW = (
 STATES = 300
 
 
-@pytest.mark.parametrize("check", FEW)
-def test_a_check_is_what_the_definition_says(check: str) -> None:
-    found = compared(*next(targets([str(SPECS / check)])), most=STATES)
-    assert found.verdicts, found.line
-    assert not found.different, found.line
+def test_a_few_checks_are_what_the_definition_says() -> None:
+    """One test of all of them, so that none is left out of the default run."""
+    for file, name in targets([str(SPECS / check) for check in FEW]):
+        found = compared(file, name, STATES)
+        assert found.verdicts and found.observed, found.line
+        assert not found.different, found.line
 
 
 @pytest.mark.slow
