@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from checker.language.syntax import typed
-from tests.world import spec as s
 from tests.world.judge import Graph, Look, Verdict, about
 from tests.world.protocol import Question
 from tests.world.values import Expressions, Unsupported, walked
@@ -66,7 +65,9 @@ class Formulas:
                 yield from self.questions(body, names, Parts(correct, begun, e))
             case typed.Operation(_, "not", (typed.Temporal(kind, "eventually", (inner,)),)):
                 no = typed.Operation(typed.Bool(), "not", (inner,), e.span)
-                yield from self.questions(typed.Temporal(kind, "always", (no,), e.span), names, around)
+                yield from self.questions(
+                    typed.Temporal(kind, "always", (no,), e.span), names, around
+                )
             case typed.Temporal():
                 yield from self.about_runs(e, names, around)
             case _:
@@ -82,21 +83,23 @@ class Formulas:
                 left = [m for m in more if not is_correct(m)]
                 self.only_now(around)
                 yield self.question("leads", correct, left, ends, names)
-            case "always", (typed.Quantified(_, "forall", binders, body) as inner,) if (
-                is_temporal(inner) or mentions_correct(inner)
-            ):
-                for first, others in _rigid(binders, body):
-                    rest = typed.Quantified(inner.type, "forall", others, body, e.span)
-                    again = typed.Temporal(e.type, "always", (rest if others else body,), e.span)
-                    places = self.reader.bound(first, self.look(names)) if first else ()
-                    for each in places:
-                        yield from self.about_runs(again, each.names, around)
-                    if not first:
-                        yield self.always(inner, names, around)
+            case "always", (typed.Quantified(_, "forall", binders, body) as inner,) if is_temporal(
+                inner
+            ) or mentions_correct(inner):
+                first, others = _rigid(binders)
+                if not first:
+                    yield self.always(inner, names, around)
+                    return
+                rest = typed.Quantified(inner.type, "forall", others, body, e.span)
+                again = typed.Temporal(e.type, "always", (rest if others else body,), e.span)
+                for each in self.reader.bound(first, self.look(names)):
+                    yield from self.about_runs(again, each.names, around)
             case "always", (typed.Temporal(_, "eventually", (inner,)),) if not is_temporal(inner):
                 self.only_now(around)
                 yield self.question("recurs", around.correct, [], inner, names)
-            case "always", (typed.Operation(_, "=>", (begun, typed.Temporal(_, "eventually", (x,)))),):
+            case "always", (
+                typed.Operation(_, "=>", (begun, typed.Temporal(_, "eventually", (x,)))),
+            ):
                 leads = typed.Temporal(e.type, "~>", (begun, x), e.span)
                 yield from self.about_runs(leads, names, around)
             case "always", (typed.Operation(_, "and", parts),) if is_temporal(e.args[0]):
@@ -171,14 +174,14 @@ def conjuncts(e: typed.Expr) -> list[typed.Expr]:
 
 
 def _rigid(
-    binders: tuple[typed.Binder, ...], body: typed.Expr
-) -> Iterator[tuple[tuple[typed.Binder, ...], tuple[typed.Binder, ...]]]:
+    binders: tuple[typed.Binder, ...],
+) -> tuple[tuple[typed.Binder, ...], tuple[typed.Binder, ...]]:
     """Those of ``binders`` that range over the same values in every state, and the others."""
     first = list[typed.Binder]()
     others = list[typed.Binder]()
     for binder in binders:
-        (others if changing(binder) or others and _uses(binder, others) else first).append(binder)
-    yield tuple(first), tuple(others)
+        (others if changing(binder) or _uses(binder, others) else first).append(binder)
+    return tuple(first), tuple(others)
 
 
 def _uses(node: object, binders: list[typed.Binder]) -> bool:
@@ -210,6 +213,3 @@ def hoisted(e: typed.Expr) -> Parts:
             return Parts(correct, left, inner.conclusion)
         case _:
             return Parts([], [], e)
-
-
-__all__ = ["Formulas", "s", "verdict"]

@@ -196,9 +196,10 @@ class Question:
 
     ``kind``: ``always`` (premise => conclusion), ``leads`` (premise ~> conclusion), ``stays``
     (eventually always the conclusion), ``starts`` (initially premise => eventually always the
-    conclusion), ``recurs`` (always eventually), ``comes`` (premise => eventually the conclusion).  ``correct``: the processes
-    of which it is asked only where they are correct.  ``among``: what ``processes`` range over,
-    where that is not ``Proc``; ``way``: one of three in which ``always`` is written.
+    conclusion), ``recurs`` (always eventually), ``comes`` (premise => eventually the conclusion).
+    ``correct``: the processes of which it is asked only where they are correct.  ``among``: what
+    ``processes`` range over, where that is not ``Proc``; ``way``: one of three in which
+    ``always`` is written.
     """
 
     name: str
@@ -267,9 +268,10 @@ class World:
     number of times; ``cuts``: who sends, who receives (both empty: either) and how often, as of
     ``partition``; ``rules``: the links from one role to another, where they are not like the
     others; ``early``: timeouts that come too early, at most; ``clients``: what each asks for, or
-    those of which one is drawn at first; ``payloads``: those inside of requests; ``limit``: what is so in all states from which anything
-    follows; ``of_roles``: kinds of faults, each with a role and its bound; the other roles do not
-    have those that are ``alone``; ``recovering``: the roles that come back, if not all;
+    those of which one is drawn at first; ``payloads``: those inside of requests;
+    ``limit``: what is so in all states from which anything follows; ``of_roles``: kinds of faults,
+    each with a role and its bound; the other roles do not have those that are ``alone``;
+    ``recovering``: the roles that come back, if not all;
     ``budget``: how often the condition called ``acts`` is taken at most, by all, or (``each``) by
     each process; ``taken``: the same of alternatives of these names."""
 

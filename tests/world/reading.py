@@ -216,9 +216,7 @@ class Reader(Expressions):
     def choice(self, choice: typed.InitChoice, decl: typed.StateDecl) -> s.Expr:
         def chosen(at: Any) -> frozenset[Any]:
             some = self.all_of(at, decl.type) if choice.domain is None else of(at)
-            return frozenset(
-                v for v in some if where is None or where(named(at, {choice.name: v}))
-            )
+            return frozenset(v for v in some if where is None or where(named(at, {choice.name: v})))
 
         of = self.value(choice.domain) if choice.domain is not None else frozenset
         where = None if choice.where is None else self.value(choice.where)
@@ -230,38 +228,9 @@ class Reader(Expressions):
         if handler.at is not None:
             me, span = typed.Self(typed.Proc(), handler.span), handler.span
             guards.append(typed.Operation(typed.Bool(), "==", (me, handler.at), span))
-        event: dict[str, Any] = {}
-        match handler.event:
-            case typed.OnRequest(op, patterns):
-                event = {"event": REQUEST, "name": op, "patterns": self.patterns(patterns)}
-            case typed.OnReceive(message, patterns, sender):
-                event = {
-                    "event": RECEIVE, "name": message, "patterns": self.patterns(patterns),
-                    "sender": self.pattern(sender),
-                }  # fmt: skip
-            case typed.OnIndication(layer, op, patterns, index):
-                parts = ((index,) if index is not None else ()) + patterns
-                word = "suspect" if op == "restore" else op
-                layer = DETECTORS.get(word, layer)
-                event = {
-                    "event": INDICATION, "name": f"{layer}.{op}", "indexed": index is not None,
-                    "patterns": self.patterns(parts),
-                }  # fmt: skip
-            case typed.OnCondition(condition, free):
-                guards.insert(0, condition)
-                binds = tuple((name, self.sort(type_)) for name, type_ in free)
-                event = {"event": CONDITION, "binds": binds}
-            case typed.OnInit():
-                event = {"event": INIT}
-            case typed.OnRecover():
-                event = {"event": RECOVER}
-            case typed.OnTimeout(timer, key):
-                if key is not None and not isinstance(key[1], typed.Proc):
-                    raise Unsupported("timers by anything but processes")
-                names = () if key is None else (s.Bind(key[0]),)
-                event = {"event": TIMEOUT, "name": timer or "", "patterns": names}
-            case typed.OnDisconnected(process):
-                event = {"event": DISCONNECTED, "sender": self.pattern(process)}
+        event = self.event(handler.event)
+        if isinstance(handler.event, typed.OnCondition):
+            guards.insert(0, handler.event.condition)
         if handler.label in budgets and event["event"] != CONDITION:
             raise Unsupported("a budget of a handler that is no condition")
         guard = typed.Operation(typed.Bool(), "and", tuple(guards), handler.span)
@@ -270,6 +239,39 @@ class Reader(Expressions):
             may=not handler.is_fair, role=role,
             called=handler.label if handler.label in budgets else "",
         )  # fmt: skip
+
+    def event(self, on: typed.Event) -> dict[str, Any]:
+        """What a handler stands behind, as fields of :class:`Handler`."""
+        match on:
+            case typed.OnRequest(op, patterns):
+                return {"event": REQUEST, "name": op, "patterns": self.patterns(patterns)}
+            case typed.OnReceive(message, patterns, sender):
+                return {
+                    "event": RECEIVE, "name": message, "patterns": self.patterns(patterns),
+                    "sender": self.pattern(sender),
+                }  # fmt: skip
+            case typed.OnIndication(layer, op, patterns, index):
+                parts = ((index,) if index is not None else ()) + patterns
+                word = "suspect" if op == "restore" else op
+                layer = DETECTORS.get(word, layer)
+                return {
+                    "event": INDICATION, "name": f"{layer}.{op}", "indexed": index is not None,
+                    "patterns": self.patterns(parts),
+                }  # fmt: skip
+            case typed.OnCondition(_, free):
+                binds = tuple((name, self.sort(type_)) for name, type_ in free)
+                return {"event": CONDITION, "binds": binds}
+            case typed.OnInit():
+                return {"event": INIT}
+            case typed.OnRecover():
+                return {"event": RECOVER}
+            case typed.OnTimeout(timer, key):
+                if key is not None and not isinstance(key[1], typed.Proc):
+                    raise Unsupported("timers by anything but processes")
+                names = () if key is None else (s.Bind(key[0]),)
+                return {"event": TIMEOUT, "name": timer or "", "patterns": names}
+            case typed.OnDisconnected(process):
+                return {"event": DISCONNECTED, "sender": self.pattern(process)}
 
     def patterns(self, patterns: Iterable[typed.Pattern]) -> tuple[s.Pattern, ...]:
         return tuple(map(self.pattern, patterns))
@@ -429,8 +431,8 @@ class Reader(Expressions):
         return changed
 
     def is_stable(self, name: str) -> bool:
-        nodes = walked(self.check.protocol)
-        return any(isinstance(n, typed.StateDecl) and (n.name, n.stable) == (name, True) for n in nodes)
+        states = (n for n in walked(self.check.protocol) if isinstance(n, typed.StateDecl))
+        return any(each.name == name and each.stable for each in states)
 
 
 def _is_payload(node: typed.Named) -> bool:
@@ -440,4 +442,5 @@ def _is_payload(node: typed.Named) -> bool:
 def _detector(detector: typed.Detector) -> str:
     if detector.of_roles or detector.alone:
         raise Unsupported("noise of single roles")
-    return f"{'eventually ' * detector.eventually}{detector.kind}".replace("eventually Omega", "Omega")
+    eventually = detector.eventually and detector.kind != "Omega"
+    return f"{'eventually ' * eventually}{detector.kind}"

@@ -222,6 +222,12 @@ class Expressions:
                 return self._map(key, self.value(value))
             case typed.MapDisplay(typed.Map(key), name, value):
                 return self._map(key, self.value(value), name)
+            case _:
+                return self.made(e)
+
+    def made(self, e: typed.Expr) -> Value:
+        """What is made of other values, or taken from them."""
+        match e:
             case typed.Part(_, base, position):
                 whole = self.value(base)
                 return lambda at: whole(at)[position]
