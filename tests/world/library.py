@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from checker.diagnostics import SpecError
 from checker.language.syntax import typed
 from checker.results.verdict import Word
 from checker.session.exploring import explore_once
@@ -57,17 +58,23 @@ def compared(file: str, name: str, most: int = STATES) -> Compared:
     """Compares a check of which the definition sees so many states at ``most``."""
     found = Compared(f"{Path(file).name}::{name}")
     try:
-        check = load_check(file, name, {})
-        graph = explore(spec_of(check), most)
+        compare(file, load_check(file, name, {}), most, found)
     except TooMany:
         found.reasons.append(f"more than {most} states")
-        return found
-    except (Unsupported, AssertionError) as error:
+    except Unsupported as error:
+        found.reasons.append(str(error))
+    except AssertionError as error:
         found.reasons.append(str(error) or "a statement where the definition expects none")
-        return found
     except (IndexError, KeyError, ValueError, RecursionError) as error:
         found.reasons.append(f"an error of the definition: {type(error).__name__}")
-        return found
+    except SpecError as error:
+        found.reasons.append(f"an error of the tool: {error.diagnostics[0].code}")
+    return found
+
+
+def compare(file: str, check: typed.Check, most: int, found: Compared) -> None:
+    """Adds to ``found`` what both say of ``check``."""
+    graph = explore(spec_of(check), most)
     found.states = len(graph.states)
     judged(graph, check, found)
     if not check.prove:
@@ -85,7 +92,6 @@ def compared(file: str, name: str, most: int = STATES) -> Compared:
         found.different = differences(graph, found.verdicts, {mode: answer})
     if found.states < SMALL:
         count_observed(graph, check, found)
-    return found
 
 
 def count_observed(graph: Graph, check: typed.Check, found: Compared) -> None:
