@@ -98,7 +98,7 @@ def count_observed(graph: Graph, check: typed.Check, found: Compared) -> None:
     """Compares what can be seen in the states of both, and in their ends."""
     system = explore_once(check, options("reference plain"), None, None)[0].system
     if names := names_of(check, system):
-        found.observed = of_the_definition(graph, names)
+        found.observed = of_the_definition(graph, names.values())
         told = of_the_tool(system, names)
         if told != found.observed:
             found.different.append(

@@ -7,7 +7,7 @@ reads, so states can't be compared one by one; these parts of them can be counte
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from checker.instantiate.variable_names import BYZANTINE
@@ -22,19 +22,22 @@ Counts = tuple[int, int]
 """Different observed states, and those of them in which a fair run may end."""
 
 
-def names_of(check: typed.Check, system: TransitionSystem) -> list[str]:
-    """The variables that both have, by the same names in both."""
-    protocol = check.protocol
-    if [role.name for role in protocol.roles] != [""] or check.bounds:
-        return []
-    there = {v.name for v in system.variables if isinstance(v.type, MapT)}
-    return [v.name for v in protocol.roles[0].states if v.name in there and not v.ghost]
+def names_of(check: typed.Check, system: TransitionSystem) -> dict[str, tuple[str, str]]:
+    """The variables that both have, by their names in ``system``: their role and name."""
+    named = {
+        f"{role.name}.{v.name}" if role.name else v.name: (role.name, v.name)
+        for role in check.protocol.roles
+        for v in role.states
+        if not v.ghost and not check.bounds
+    }
+    return {v.name: named[v.name] for v in system.variables if v.name in named}
 
 
-def of_the_tool(system: TransitionSystem, names: list[str]) -> Counts:
+def of_the_tool(system: TransitionSystem, names: Collection[str]) -> Counts:
     """Counts what can be reached by the interpreter, state by state."""
     at = {v.name: i for i, v in enumerate(system.variables)}
-    processes = range(len(next(v for v in system.variables if v.name in names).initial))
+    mine = (v for v in system.variables if v.name in names)
+    keys = {v.name: v.type.key for v in mine if isinstance(v.type, MapT)}
     left = list(interpreter.initial_states(system))
     found = set(left)
     while left:
@@ -46,21 +49,28 @@ def of_the_tool(system: TransitionSystem, names: list[str]) -> Counts:
     def seen(state: Any) -> Any:
         down = state[at["@crashed"]] if "@crashed" in at else frozenset()
         gone = down | (state[at[BYZANTINE]] if BYZANTINE in at else frozenset())
-        own = (tuple(state[at[n]][p] for n in names) for p in processes if p not in gone)
+        own = (
+            value
+            for name, key in keys.items()
+            for p, value in enumerate(state[at[name]], getattr(key, "first", 0))
+            if p not in gone
+        )
         return down, gone, tuple(own)
 
     ends = (state for state in found if interpreter.is_admissible_end(system, state))
     return _counts(map(seen, found), map(seen, ends))
 
 
-def of_the_definition(graph: Graph, names: list[str]) -> Counts:
+def of_the_definition(graph: Graph, names: Iterable[tuple[str, str]]) -> Counts:
     """Counts the same in ``graph``."""
+    roles = graph.model.roles
 
     def seen(here: int) -> Any:
         state = graph.states[here]
         gone = state["down"] | state["byzantine"]
-        here_ = [p for p in graph.model.processes if p not in gone]
-        own = (tuple(state["var", TOP, n, p] for n in names) for p in here_)
+        own = (
+            state["var", TOP, name, p] for role, name in names for p in roles[role] if p not in gone
+        )
         return state["down"], gone, tuple(own)
 
     everything = range(len(graph.states))
