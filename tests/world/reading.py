@@ -88,7 +88,7 @@ class Reader(Expressions):
         check, timing, detector = self.check, self.check.timing, self.check.detector
         if any(fault.bound is None for fault in check.role_faults):
             raise Unsupported("a fault of a role without a bound")
-        clients = [self.client(client) for client in check.clients]
+        clients = [each for client in check.clients for each in self.client(client)]
         nodes = [*walked(check.clients), *walked(check.prove), *walked(check.bounds)]
         payloads = {n.name for n in nodes if isinstance(n, typed.Named) and _is_payload(n)}
         handlers = [b for b in check.budgets if not b.alternative]
@@ -129,14 +129,29 @@ class Reader(Expressions):
             raise Unsupported("a link of roles with a bound")
         return rule.sender, rule.receiver, tuple(kind.name for kind in rule.kinds)
 
-    def client(self, client: typed.Client) -> tuple[str, Any]:
+    def client(self, client: typed.Client) -> Iterable[tuple[str, Any]]:
+        """What ``client`` asks for; ``all``: each process whose role takes such a request."""
+        takers = dict[str, bool]()
+        for role in self.check.protocol.roles:
+            name = called([r.name for r in self.check.protocol.roles])[role.name]
+            requests = (h.event for h in role.handlers if isinstance(h.event, typed.OnRequest))
+            takes_it = any(request.op == client.op for request in requests)
+            for i in range(self.size(role.size, self.sizes["n"])):
+                takers[f"{name}{i + 1}"] = takes_it
+        if client.process not in (*takers, "all"):
+            raise Unsupported("a client by another name")
+        everybody = [p for p, takes_it in takers.items() if takes_it]
+        asked = self.wish(client)
+        return [(p, asked) for p in (everybody if client.process == "all" else [client.process])]
+
+    def wish(self, client: typed.Client) -> tuple[tuple[Request, ...]]:
         ways = client.alternatives or (() if client.domain is not None else (client.args,))
         if client.domain is not None:
             values = self.size(client.domain)
             requests = [Request(client.op, (value,)) for value in sorted(values)]
         else:
             requests = [Request(client.op, tuple(map(self.size, way))) for way in ways]
-        return client.process, (tuple(requests),)
+        return (tuple(requests),)
 
     def oracles(self) -> Iterable[str]:
         known = ("BestEffort", "Reliable", "UniformReliable")
