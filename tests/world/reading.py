@@ -130,17 +130,16 @@ class Reader(Expressions):
         return rule.sender, rule.receiver, tuple(kind.name for kind in rule.kinds)
 
     def client(self, client: typed.Client) -> Iterable[tuple[str, Any]]:
-        """What ``client`` asks for; ``all``: each process whose role takes such a request."""
-        takers = dict[str, bool]()
-        for role in self.check.protocol.roles:
-            name = called([r.name for r in self.check.protocol.roles])[role.name]
-            requests = (h.event for h in role.handlers if isinstance(h.event, typed.OnRequest))
-            takes_it = any(request.op == client.op for request in requests)
-            for i in range(self.size(role.size, self.sizes["n"])):
-                takers[f"{name}{i + 1}"] = takes_it
-        if client.process not in (*takers, "all"):
+        """What ``client`` asks for; ``all`` are all processes, whether they take it or not."""
+        roles = self.check.protocol.roles
+        names = called([role.name for role in roles])
+        everybody = [
+            f"{names[role.name]}{i + 1}"
+            for role in roles
+            for i in range(self.size(role.size, self.sizes["n"]))
+        ]
+        if client.process not in (*everybody, "all"):
             raise Unsupported("a client by another name")
-        everybody = [p for p, takes_it in takers.items() if takes_it]
         asked = self.wish(client)
         return [(p, asked) for p in (everybody if client.process == "all" else [client.process])]
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from checker.session.load import load_check
 from tests.world.library import SPECS, compared, targets
+from tests.world.reading import spec_of
 
 FEW = (
     "broadcast/uniform_all_ack.bcast::half_may_crash",
@@ -34,3 +36,8 @@ def test_a_few_checks_are_what_the_definition_says() -> None:
 def test_a_file_is_what_the_definition_says(file: Path) -> None:
     lines = [compared(path, name, STATES) for path, name in targets([str(file)])]
     assert not [each.line for each in lines if each.different]
+
+
+def test_each_process_asks() -> None:
+    check = load_check(str(SPECS / "commit/paxos_commit.bcast"), "one_acceptor", {})
+    assert [p for p, _ in spec_of(check).world.clients] == ["p1", "p2", "a1", "l1", "s1"]
