@@ -18,6 +18,7 @@ FEW = (
     "broadcast/eager_reliable.bcast::any_layer",
     "broadcast/eager_reliable_without_relay.bcast::crash_one",
     "broadcast/gossip.bcast::two_rounds_crash_one",
+    "commit/two_phase_commit.bcast::one_says_no.one_vote_is_enough",
     "broadcast/causal_waiting.bcast::fifo_too.own_number_ignored",
 )
 STATES = 300
