@@ -243,6 +243,13 @@ def test_what_recurs_on_a_cycle_is_decided_if_one_thing_does(
     assert ("E123" in verdict.reason) == (word == "unknown")
 
 
+@pytest.mark.parametrize(("least", "word"), [("N - F", "proved"), ("N - F + 1", "violated")])
+def test_nobody_begins_where_nobody_ever_is(least: str, word: str, tmp_path: Path) -> None:
+    """Where nobody ever has the value, all begin without it, and stay there."""
+    said = f"nobody: <>(yes != 0) || [](no >= {least})"
+    assert words(changed(BROADCAST, "nobody: [](done == 0)", said), tmp_path)["nobody"] == word
+
+
 def test_rounds_share_their_variables(tmp_path: Path) -> None:
     """Who decides has seen all votes of its round, as long as all leave a round before the next."""
     assert words(ROUNDS, tmp_path) == {
