@@ -107,7 +107,7 @@ def _table(rows: dict[str, _Row], total: list[str]) -> list[str]:
 
 
 class _Row:
-    """The verdict on the safety of one file beside the published one, and those on ``liveness``."""
+    """The verdict on the safety of one file with the published one, and those on ``liveness``."""
 
     def __init__(self, verdict: str, seconds: float, published: Published | None) -> None:
         self.verdict, self.seconds = verdict, seconds

@@ -397,10 +397,7 @@ def report_of(
         engine=answer.engine,
         fine_steps=options.fine_steps,
         verdicts=judged.verdicts,
-        expectations=(
-            *_expectations(check, verdicts, answer, options),
-            *judged.expectations,
-        ),
+        expectations=(*_expectations(check, verdicts, answer, options), *judged.expectations),
         distinct_states=answer.distinct_states,
         depth=answer.depth,
         transitions=answer.transitions,

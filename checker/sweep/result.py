@@ -21,7 +21,7 @@ SHOWN = ("status", "states", "depth", "seconds")
 
 
 class Sweep(Struct, frozen=True):
-    """What came of each cell of a ``plan``; ``rows`` are in the order of the cells."""
+    """The results of the cells of a ``plan``; ``rows`` are in the order of the cells."""
 
     plan: SweepPlan
     rows: tuple[Row, ...]

@@ -10,6 +10,8 @@ import pytest
 
 from checker.assist.answer import fitted, text_of
 from checker.assist.condense import answer_of_check
+from checker.assist.judged import judged_copy
+from checker.assist.look import print_checks
 from checker.cli.main import main
 from tests.assist.calls import CRASH, HONEST, RELAY, SILENT, Caller, require_valid, weakened
 
@@ -114,27 +116,65 @@ def test_judge_asks_what_the_check_does_not(call: Caller, folder: Path) -> None:
     assert other["problems"][0]["code"] == "A001"
 
 
+def test_a_judged_copy_is_edited_at_places_of_the_tree(tmp_path: Path) -> None:
+    """Comments that look like declarations, and braces in them, change nothing."""
+    check = CRASH.replace("Relay {", "Relay // {\n{").replace("agreement", "validity")
+    text = weakened() + "// property agreement : nothing\n" + check
+    (tmp_path / "own.bcast").write_text(text, encoding="utf-8")
+    (tmp_path / "other.bcast").write_text("protocol", encoding="utf-8")
+    declared = {"check": "crash", "hides": {"agreement": "R"}, "properties": ["validity"]}
+    found = judged_copy(tmp_path, "own.bcast", "crash", {"checks": [declared]}, None)
+    assert found == (["agreement"], "judged/own.bcast")
+    copy = (tmp_path / "judged" / "own.bcast").read_text(encoding="utf-8")
+    assert copy == text.replace(
+        "  property agreement", "  property agreement_of_the_author"
+    ).replace("validity }", "validity \n  prove agreement\n}")
+    assert (tmp_path / "judged" / "other.bcast").read_text(encoding="utf-8") == "protocol"
+
+
+def digests(file: Path, text: str, capsysbinary: pytest.CaptureFixture[bytes]) -> dict[str, str]:
+    """What `look` says of the only check in a file with this text."""
+    file.write_text(text, encoding="utf-8")
+    assert print_checks(str(file)) == 0
+    (declared,) = json.loads(capsysbinary.readouterr().out)["checks"]
+    return dict(declared["digests"])
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        (RELAY + CRASH.replace("crash <= 1", "crash <= 0"), {"world"}),
+        (
+            RELAY + CRASH.replace("agreement }", "agreement expect agreement violated }"),
+            {"expected"},
+        ),
+        (weakened() + CRASH, {"agreement"}),
+        (RELAY + CRASH.replace("agreement", "validity"), {"agreement", "validity"}),
+        (RELAY.replace("deliver(p, m)", "") + CRASH, {"protocol"}),
+    ],
+    ids=["world", "expected", "property", "gone", "protocol"],
+)
+def test_digests_tell_what_has_changed(
+    text: str, changed: set[str], tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    file = tmp_path / "relay.bcast"
+    before = digests(file, RELAY + CRASH, capsysbinary)
+    now = digests(file, text, capsysbinary)
+    assert {name for name in {**before, **now} if before.get(name) != now.get(name)} == changed
+
+
 def test_a_baseline_tells_what_has_changed(call: Caller, folder: Path) -> None:
     _write(folder, relay=RELAY + CRASH)
-
     (declared,) = (call("look", path="relay.bcast"))["checks"]
     same = {"path": "relay.bcast", "check": "crash", "baseline": declared["digests"]}
     assert not (call("check", **same))["problems"]
-    changes = {
-        "world": (RELAY + CRASH.replace("crash <= 1", "crash <= 0"), "world has changed"),
-        "expected": (
-            RELAY + CRASH.replace("agreement }", "agreement expect agreement violated }"),
-            "expected has",
-        ),
-        "property": (weakened() + CRASH, "agreement has changed"),
-        "gone": (RELAY + CRASH.replace("agreement", "validity"), "agreement is gone"),
-        "protocol": (RELAY.replace("deliver(p, m)", "") + CRASH, "protocol has changed"),
-    }
-    for name, (text, said) in changes.items():
-        (folder / "relay.bcast").write_text(text, encoding="utf-8")
-        found = call("check", **same)
-        assert found["claim"].startswith("Not what it was"), name
-        assert any(said in p["message"] for p in found["problems"] if p["code"] == "A008"), name
+    worse = RELAY + CRASH.replace("crash <= 1", "crash <= 0").replace("agreement", "validity")
+    _write(folder, relay=worse)
+    found = call("check", **same)
+    assert found["claim"].startswith("Not what it was: agreement is gone, world has changed.")
+    said = [p["message"] for p in found["problems"] if p["code"] == "A008"]
+    assert said == ["agreement is gone", "world has changed"]
 
 
 def test_a_run_is_shown_in_parts(call: Caller, folder: Path) -> None:

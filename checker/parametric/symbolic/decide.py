@@ -256,6 +256,7 @@ class ParametricChecker:
         return self.asking.ask(solver), "solved again from scratch"
 
     def _vacuous(self, question: Question) -> Decision | None:
+        """Returns the decision if ``question`` is vacuous, or if that is unknown."""
         start = self.possible()
         if isinstance(start, Unanswered):
             return Decision(question, Outcome.UNKNOWN, reason=start.reason)

@@ -109,7 +109,7 @@ def _table(report: Report) -> RenderableType:
 
 
 def _is_repeated(verdict: PropertyVerdict, told: str) -> bool:
-    """Returns whether the reason of ``verdict`` stands beside the property ``told`` already."""
+    """Returns whether the reason of ``verdict`` was already given for the property ``told``."""
     return verdict.word in (Word.UNKNOWN, Word.ERROR) and told != verdict.property
 
 
