@@ -18,6 +18,8 @@ WORST = Outcome.__args__  # type: ignore[attr-defined]
 """All outcomes, the worst first; ``shown``: nothing was to be decided."""
 SUCCESSES = WORST[WORST.index("pending") + 1 : WORST.index("shown")]
 """The outcomes of checks without a violation or error."""
+COMPLETE = WORST[WORST.index("holds") : WORST.index("shown")]
+"""The successes about all runs of the world."""
 LARGEST = 8_000
 """The largest size of an answer as JSON, in bytes."""
 TEXT = 1_000

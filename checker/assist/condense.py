@@ -7,6 +7,7 @@ from typing import Any
 
 from checker import resources
 from checker.assist.answer import (
+    COMPLETE,
     SUCCESSES,
     WORST,
     Answer,
@@ -162,7 +163,7 @@ def claim_of(answer: Answer, scenarios: list[Document] | None = None) -> str:
     told += [f"scenario {each['name']} fails" for each in scenarios or () if not each["met"]]
     where = f"For {world.text}: " if world is not None and world.text else ""
     said.append(f"{where}{'; '.join(told) or 'no property was checked'}.")
-    if not success and answer.search is not None and answer.search.stopped:
+    if answer.outcome not in COMPLETE and answer.search is not None and answer.search.stopped:
         said.append(f"The search ended early: {answer.search.stopped}.")
     return " ".join(said)
 

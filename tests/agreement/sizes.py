@@ -18,6 +18,9 @@ from checker.session.pipeline import Options, run_check
 
 Numbers = tuple[tuple[str, int], ...]
 
+ROUNDS = 2
+"""How many rounds are explored: counting says the same of any number of them."""
+
 
 @dataclass(frozen=True)
 class Sized:
@@ -35,10 +38,12 @@ class Sized:
 
 def all_numbers(sized: Sized, most: int) -> Iterator[Numbers]:
     """All numbers up to ``most`` that make sense: at least one process, no more faults than
-    processes; small systems first."""
+    processes, and :data:`ROUNDS` of a protocol in rounds; small systems first."""
     names = sized.automaton.parameters
     found = []
-    for values in itertools.product(range(most + 1), repeat=len(names)):
+    rounds = sized.automaton.rounds
+    choices = [(ROUNDS,) if name == rounds else range(most + 1) for name in names]
+    for values in itertools.product(*choices):
         numbers = dict(zip(names, values, strict=True))
         if numbers.get("n", 1) >= 1 and numbers.get("f", 0) <= numbers.get("n", most):
             found.append(tuple(numbers.items()))
@@ -120,10 +125,12 @@ def compared(
     for numbers in chosen:
         if left == 0:
             break
+        counted = by_counting(sized, numbers)
+        if all(answer is None for answer in counted.values()):
+            continue
         explored = by_exploring(sized, numbers, states=states, seconds=seconds)
         if left is not None and any(answer is not None for answer in explored.values()):
             left -= 1
-        counted = by_counting(sized, numbers)
         for name, violated in explored.items():
             if violated is None or counted[name] is None:
                 continue

@@ -33,8 +33,8 @@ LESS_EXACT = (
 )
 """Where the automaton does more than the protocol, and why."""
 
-LARGE = ("bracha.bcast", "ben_or_round.bcast")
-"""Explored at some numbers only in the full run."""
+LARGE = ("bracha.bcast", "ben_or_round.bcast", "voting_rounds.bcast")
+"""Explored only in the full run; of rounds, `test_rounds.py` explores smaller protocols."""
 
 BY_HAND = Sized(
     "specs/byzantine/echo.bcast",

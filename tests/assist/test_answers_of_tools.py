@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from checker.assist.answer import fitted, text_of
+from checker.assist.condense import answer_of_check
 from checker.assist.judged import judged_copy
 from checker.assist.look import print_checks
-from tests.assist.calls import CRASH, HONEST, RELAY, SILENT, Caller, weakened
+from checker.cli.main import main
+from tests.assist.calls import CRASH, HONEST, RELAY, SILENT, Caller, require_valid, weakened
 
 
 def _write(folder: Path, **files: str) -> None:
@@ -219,6 +222,44 @@ def test_outcomes_within_and_error(call: Caller, folder: Path) -> None:
     fails = call("check", path="counter.bcast", check="fails")
     assert (fails["outcome"], fails["as_expected"]) == ("error", False)
     assert fails["run"]["handle"]
+
+
+def answered(folder: Path, *words: str) -> dict[str, Any]:
+    """The answer about what a command reports that no tool calls with these options."""
+    out = folder / "report.json"
+    assert main([*words, "--json", str(out), "-q"]) == 3
+    found = fitted(answer_of_check(json.loads(out.read_text("utf-8")), {}))
+    require_valid(found, False, text_of(found))
+    return found
+
+
+def test_outcome_bounded(folder: Path) -> None:
+    """What holds in runs of so many steps is told with the number of steps."""
+    text = BOUNDED.replace("upon condition seen == 9", "upon condition seen > 9")
+    _write(folder, counter=text)
+    path = f"{folder / 'counter.bcast'}::fails"
+    found = answered(folder, "check", path, "--engine", "symbolic", "--depth", "3")
+    assert (found["outcome"], found["as_expected"]) == ("bounded", False)
+    assert [each["verdict"] for each in found["verdicts"]] == ["bounded"]
+    assert found["claim"].endswith("The search ended early: the depth limit of 3 was reached.")
+    assert not found["search"]["exhaustive"]
+
+
+def test_outcome_pending(folder: Path) -> None:
+    """The worst verdict is of what may still come, behind the end of a log."""
+    log = folder / "log.ndjson"
+    rows = [
+        '{"process": "p1", "pos": 1, "kind": "broadcast", "msg": "a"}',
+        '{"process": "p1", "pos": 2, "kind": "deliver", "sender": "p1", "msg": "a"}',
+        '{"process": "p2", "pos": 1, "kind": "start"}',
+    ]
+    log.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    found = answered(folder, "audit", str(log), "--as=ReliableBroadcast", "--grace", "9rows")
+    assert (found["outcome"], found["as_expected"]) == ("pending", False)
+    words = {each["property"]: each["verdict"] for each in found["verdicts"]}
+    assert (words["agreement"], words["validity"]) == ("pending", "holds")
+    assert found["claim"].startswith("agreement is pending; ")
+    assert found["next"] == []
 
 
 def test_other_tools(call: Caller, folder: Path) -> None:

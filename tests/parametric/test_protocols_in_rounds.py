@@ -245,3 +245,31 @@ def test_every_round_has_its_messages() -> None:
     assert outcome(changed(counted, "p.late < 2 or q.late > 5", "p.late < 2 or q.late > 0")) is (
         Outcome.PROVED
     )
+
+
+PASSES = """\
+protocol Passes(last: Nat) {
+  message VOTE(round: 1..last)
+  message PASS(round: 1..last)
+  state round : 1..last = 1
+  state phase : enum { begin, voted, waits, over } = begin
+  upon condition phase == begin { phase := voted  send VOTE(round) to all }
+  upon condition phase == voted and #received(VOTE(round)) >= n and round < last {
+    send PASS(round) to all
+    round += 1
+    phase := waits
+  }
+  upon condition phase == waits and #received(PASS(round)) >= 1 { phase := over }
+  property waiting: always forall p in Proc: p.phase != over
+}
+check every of Passes { for all n, last, f  faults crash <= f  prove waiting }
+"""
+
+
+def test_what_was_sent_in_the_round_before_is_not_counted() -> None:
+    """The handler passes on in its old round, and waits in the new one; the other way round it
+    hears itself."""
+    assert outcome(PASSES) is Outcome.PROVED
+    sent, entered = "    send PASS(round) to all\n", "    round += 1\n"
+    late = changed(PASSES, sent + entered, entered + sent)
+    assert outcome(late) is Outcome.UNKNOWN

@@ -12,15 +12,17 @@ from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.render import render
 from checker.engines.options import Options
 from checker.parametric.automaton.automaton import sent_name
+from checker.parametric.automaton.execution import Configuration, step
 from checker.parametric.automaton.small_search import search
 from checker.parametric.symbolic.decide import ParametricChecker
-from checker.parametric.symbolic.runs import Runs, Shape
+from checker.parametric.symbolic.runs import Runs, Shape, advance, begin
 from checker.parametric.threshold.convert import convert
 from checker.parametric.threshold.quotient import quotient
 from checker.parametric.threshold.reader import read_file, read_text
 from checker.parametric.threshold.specifications import questions_of, without
 from checker.proving.published import files_in, read_published
 from checker.proving.threshold import FileReport, Specifications, prove_file
+from checker.records import replace
 from checker.results.proof import CountedRun, CountedStep
 from checker.results.verdict import Word
 from tests.parametric.threshold_texts import BROADCAST, CRASHES, ROUNDS, changed
@@ -243,6 +245,13 @@ def test_what_recurs_on_a_cycle_is_decided_if_one_thing_does(
     assert ("E123" in verdict.reason) == (word == "unknown")
 
 
+@pytest.mark.parametrize(("least", "word"), [("N - F", "proved"), ("N - F + 1", "violated")])
+def test_nobody_begins_where_nobody_ever_is(least: str, word: str, tmp_path: Path) -> None:
+    """Where nobody ever has the value, all begin without it, and stay there."""
+    said = f"nobody: <>(yes != 0) || [](no >= {least})"
+    assert words(changed(BROADCAST, "nobody: [](done == 0)", said), tmp_path)["nobody"] == word
+
+
 def test_rounds_share_their_variables(tmp_path: Path) -> None:
     """Who decides has seen all votes of its round, as long as all leave a round before the next."""
     assert words(ROUNDS, tmp_path) == {
@@ -311,6 +320,28 @@ def test_a_rule_that_resets_a_variable_may_count_in_it(tmp_path: Path) -> None:
     rule = "8: low -> back when (votes == 1) do { };\n  }\n  spec"
     text = changed(changed(LATE, "}\n  spec", rule), "votes' == 0; left", "votes' == 1; left")
     assert words(text, tmp_path)["same"] == "violated"
+
+
+def test_a_rule_first_resets_and_then_sends() -> None:
+    """A variable that is set to 1 is 1 behind it, whatever it was: in executions and in the
+    formula."""
+    text = changed(ROUNDS, "zeros' == 0; votes' == 0; left", "zeros' == 0; votes' == 1; left")
+    automaton, _ = convert(read_text(text, "f.ta"))
+    votes = [kind.name for kind in automaton.kinds].index("votes")
+    setting = (at for at, rule in enumerate(automaton.rules) if votes in rule.resets)
+    low = next(at for at in setting if votes in automaton.rules[at].sends)
+    many = (5,) * len(automaton.kinds)
+    before = Configuration((1,) * len(automaton.locations), many, many)
+    assert step(automaton, before, low).correct[votes] == 1
+
+    asked = replace(automaton.rules[low], source=0)
+    checker = ParametricChecker(replace(automaton, rules=(asked,)))
+    runs = begin(checker.automaton)
+    advance(runs, {0: runs.natural("taken")})
+    solver = checker.asking.solver([*runs.assertions, runs.taken[0][0] == 1])
+    last = runs.moments[-1].sent[sent_name(votes)]
+    assert isinstance(checker.asking.ask(solver, last == 1), z3.ModelRef)
+    assert checker.asking.ask(solver, last != 1) is None
 
 
 def test_a_rule_that_resets_is_taken_by_one_process(tmp_path: Path) -> None:
