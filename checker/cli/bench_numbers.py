@@ -1,0 +1,88 @@
+"""Compares the library's numbers with those that others published, row by row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checker.cli import console
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from checker.engines.options import Options
+    from checker.session.published import Compared, PublishedNumber
+
+
+def compare_numbers(table: Path, options: Options) -> tuple[int, list[str]]:
+    """Prints one line for each published number in ``table`` that a check of the library says.
+
+    Returns the exit code, and lines of a page: a Markdown table and totals.  Raises
+    :class:`SpecError` as :mod:`checker.session.published` does.
+    """
+    from checker.session.published import Comparison, read_numbers
+
+    comparison = Comparison(options)
+    numbers = read_numbers(table)
+    width = max((len(_name(number)) for number in numbers), default=0)
+    console.print_line(_line(width, "model", "published", "ours", "depth", "ours", "s", "", ""))
+    found: list[Compared | PublishedNumber] = []
+    for number in numbers:
+        if not number.check:
+            found.append(number)
+            continue
+        compared = comparison.compare(number)
+        found.append(compared)
+        console.print_line(_shown(width, compared))
+    code, totals = _totals(found)
+    console.print_line()
+    console.print_line("\n".join(totals))
+    return code, [*_markdown(found), "", *(f"- {line}." for line in totals)]
+
+
+def _name(number: PublishedNumber) -> str:
+    return f"{number.model} {number.property}".rstrip()
+
+
+def _shown(width: int, compared: Compared) -> str:
+    number = compared.number
+    depth = "" if number.depth is None else str(number.depth)
+    return _line(
+        width, _name(number), number.published, compared.ours, depth, str(compared.depth + 1),
+        f"{compared.seconds:.1f}", compared.word, number.check,
+    )  # fmt: skip
+
+
+def _line(width: int, name: str, *cells: str) -> str:
+    published, ours, depth, our_depth, seconds, word, check = cells
+    numbers = f"{published:>14} {ours:>14} {depth:>5} {our_depth:>5} {seconds:>7}"
+    return f"{name:{width}} {numbers}  {word:12}  {check}".rstrip()
+
+
+def _totals(found: list[Compared | PublishedNumber]) -> tuple[int, list[str]]:
+    """Returns the exit code, and lines that count the rows."""
+    from checker.cli.errors import UNKNOWN, VIOLATED
+    from checker.session.published import Compared
+
+    words = [each.word for each in found if isinstance(each, Compared)]
+    differ, open_ = words.count("differs"), words.count("not decided")
+    totals = [
+        f"{words.count('as published')} as published, {differ} differ, {open_} not decided",
+        f"{len(found)} published numbers, {len(found) - len(words)} of them without a check",
+    ]
+    return VIOLATED if differ else UNKNOWN if open_ else 0, totals
+
+
+def _markdown(found: list[Compared | PublishedNumber]) -> list[str]:
+    from checker.session.published import Compared
+
+    lines = [
+        "| model | published | check, or why there is none | outcome |",
+        "| --- | ---: | --- | --- |",
+    ]
+    for each in found:
+        compared = isinstance(each, Compared)
+        number = each.number if compared else each
+        word = each.word if compared else ""
+        said = f"`{number.check}`" if compared else number.note
+        lines.append(f"| {_name(number)} | {number.published} | {said} | {word} |")
+    return lines
