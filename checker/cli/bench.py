@@ -37,7 +37,8 @@ TABLES = {"tla": "oracles/tla.tsv"}
 @click.option(
     "--markdown",
     metavar="FILE",
-    help="Also write the table into FILE, between the lines `<!-- KIND: begin -->` and `<!-- KIND: end -->`.",
+    help="Also write the table into FILE, between the lines `<!-- KIND: begin -->` and"
+    " `<!-- KIND: end -->`.",
 )
 def bench(
     kind: str, path: str | None, budget: float, query_timeout: float | None, markdown: str | None
