@@ -24,7 +24,8 @@ def compare_numbers(table: Path, options: Options) -> tuple[int, list[str]]:
     comparison = Comparison(options)
     numbers = read_numbers(table)
     width = max((len(_name(number)) for number in numbers), default=0)
-    console.print_line(_line(width, "model", "published", "ours", "depth", "ours", "s", "", ""))
+    kind = "states" if any(number.value for number in numbers) else "depth"
+    console.print_line(_line(width, "model", "published", "ours", kind, "ours", "s", "", ""))
     found: list[Compared | PublishedNumber] = []
     for number in numbers:
         if not number.check:
@@ -44,10 +45,14 @@ def _name(number: PublishedNumber) -> str:
 
 
 def _shown(width: int, compared: Compared) -> str:
+    from checker.session.published import short
+
     number = compared.number
-    depth = "" if number.depth is None else str(number.depth)
+    of_states = ("" if number.depth is None else str(number.depth), str(compared.depth + 1))
+    of_value = ("" if number.states is None else str(number.states), str(compared.states))
     return _line(
-        width, _name(number), number.published, compared.ours, depth, str(compared.depth + 1),
+        width, _name(number), short(number.published), short(compared.ours),
+        *(of_value if number.value else of_states),
         f"{compared.seconds:.1f}", compared.word, number.check,
     )  # fmt: skip
 
@@ -73,7 +78,7 @@ def _totals(found: list[Compared | PublishedNumber]) -> tuple[int, list[str]]:
 
 
 def _markdown(found: list[Compared | PublishedNumber]) -> list[str]:
-    from checker.session.published import Compared
+    from checker.session.published import Compared, short
 
     lines = [
         "| model | published | check, or why there is none | outcome |",
@@ -84,5 +89,5 @@ def _markdown(found: list[Compared | PublishedNumber]) -> list[str]:
         number = each.number if compared else each
         word = each.word if compared else ""
         said = f"`{number.check}`" if compared else number.note
-        lines.append(f"| {_name(number)} | {number.published} | {said} | {word} |")
+        lines.append(f"| {_name(number)} | {short(number.published)} | {said} | {word} |")
     return lines

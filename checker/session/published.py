@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.engines.budgets import BudgetExhausted
 from checker.engines.options import Options
 from checker.language.reading import decoded
 from checker.results.verdict import PropertyVerdict, Report, Word
@@ -103,6 +104,15 @@ class PublishedNumber(Struct, frozen=True):
         return self.value or (NOTHING if self.states is None else str(self.states))
 
 
+LONGEST = 20
+"""A longer value is shown as a decimal fraction."""
+
+
+def short(value: str) -> str:
+    """Returns ``value`` in few letters: a long fraction as digits, cut off behind the twelfth."""
+    return value if len(value) <= LONGEST else f"{float(Fraction(value)):.12g}…"
+
+
 COLUMNS = (
     "model", "states", "depth", "property", "value", "check", "set", "reduce", "question", "note",
 )  # fmt: skip
@@ -168,20 +178,23 @@ class Comparison:
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self._reports: dict[tuple[str, ...], Report] = {}
+        self._reports: dict[tuple[str, ...], Report | None] = {}
 
     def compare(self, number: PublishedNumber) -> Compared:
         """Runs the check of ``number``.
 
         Raises :class:`SpecError`: E124 where the check has no such question, others where it can't
-        run.
+        run; and ``KeyboardInterrupt``.
         """
         report = self._report(number)
+        if report is None:
+            return Compared(number, "", False, 0, 0, self.options.limits.timeout or 0.0)
         ours = _value(number, report) if number.value else _count(report)
         same = _same(number, ours) and (number.depth is None or report.depth < number.depth)
         return Compared(number, ours, same, report.distinct_states, report.depth, report.seconds)
 
-    def _report(self, number: PublishedNumber) -> Report:
+    def _report(self, number: PublishedNumber) -> Report | None:
+        """Returns the report on the check of ``number``; ``None`` where a limit ended it early."""
         given = [f"{name}={value}" for name, value in number.settings.items()]
         key = (number.check, number.reduce, *given)
         if key not in self._reports:
@@ -189,7 +202,14 @@ class Comparison:
             options = structs.replace(
                 self.options, settings=number.settings, reduce=number.reduce, exact=True, whole=True
             )
-            self._reports[key] = run_check(str(resources.specs() / file), check, options)
+            try:
+                report = run_check(str(resources.specs() / file), check, options)
+            except BudgetExhausted:
+                self._reports[key] = None
+                return None
+            if report.was_interrupted:
+                raise KeyboardInterrupt
+            self._reports[key] = report
         return self._reports[key]
 
 

@@ -9,10 +9,11 @@ import pytest
 from checker.cli.bench import TABLES
 from checker.cli.main import main
 from checker.resources import specs
-from checker.session.published import COLUMNS, read_numbers
+from checker.session.published import COLUMNS, read_numbers, short
 
 SMALL = {
     "tla": ("transaction_commit/TCommit", "chang_roberts/MCChangRoberts"),
+    "qvbs": ("herman N=3", "leader_sync N=3 K=2", "haddad-monmege N=20 p=0.7"),
 }
 """Models whose rows are fast."""
 
@@ -41,17 +42,30 @@ def test_small_models_have_the_published_numbers(
 
 @pytest.mark.every
 @pytest.mark.parametrize(
-    ("suite", "column", "wrong"), [("tla", "states", "35"), ("tla", "depth", "6")]
+    ("suite", "row", "column", "wrong"),
+    [
+        ("tla", 1, "states", "35"),
+        ("tla", 0, "depth", "9"),
+        ("qvbs", 0, "value", "5/3"),
+        ("qvbs", 3, "value", "0.7000001"),
+    ],
 )
 def test_a_wrong_number_in_the_table_is_told(
-    suite: str, column: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    suite: str,
+    row: int,
+    column: str,
+    wrong: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     rows = _cells(suite, *SMALL[suite])
-    rows[0][column] = wrong
+    rows[row][column] = wrong
     assert main(["bench", suite, _write(tmp_path / "table.tsv", rows)]) == 1
     out = capsys.readouterr().out
     assert f"{len(rows) - 1} as published, 1 differ, 0 not decided" in out
-    assert [line for line in out.splitlines() if "  differs  " in line and rows[0]["model"] in line]
+    assert [
+        line for line in out.splitlines() if "  differs  " in line and rows[row]["model"] in line
+    ]
 
 
 def test_what_is_not_reached_in_time_is_not_decided(
@@ -79,7 +93,7 @@ def test_the_page_has_each_row(suite: str) -> None:
     for number in read_numbers(specs() / TABLES[suite]):
         name = f"{number.model} {number.property}".rstrip()
         said = f"`{number.check}`" if number.check else number.note
-        assert f"| {name} | {number.published} | {said} |" in page
+        assert f"| {name} | {short(number.published)} | {said} |" in page
 
 
 @pytest.mark.every
@@ -95,6 +109,15 @@ def test_a_row_that_cannot_be_used_is_reported(
     assert main(["bench", "tla", _write(tmp_path / "table.tsv", rows)]) == 2
     said = capsys.readouterr().err
     assert "error[E124]" in said and "table.tsv:3:1" in said
+
+
+def test_a_check_that_does_not_ask_the_question_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = _cells("qvbs", "herman N=3")
+    rows[0]["question"] = "chance of stabilises at least"
+    assert main(["bench", "qvbs", _write(tmp_path / "table.tsv", rows)]) == 2
+    assert "does not ask `chance of stabilises at least`" in capsys.readouterr().err
 
 
 def test_threshold_needs_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
