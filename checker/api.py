@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from checker.conform.driving import Difference as Difference
@@ -13,7 +13,9 @@ from checker.conform.driving import Implementation as Implementation
 from checker.conform.driving import drive as drive
 
 if TYPE_CHECKING:
+    from checker.audit.audit import Audit
     from checker.results.verdict import Report
+    from checker.sweep.result import Sweep
 
 
 def check(
@@ -63,3 +65,46 @@ def simulate(
         seed, walks, steps, timeout, options.threads, engine=options.engine, cluster=options.cluster
     )
     return simulate_check(path, name, options, plan, None)
+
+
+def sweep(
+    path: str,
+    name: str | None = None,
+    *,
+    grid: Mapping[str, Iterable[object]],
+    settings: Mapping[str, object] | None = None,
+    jobs: int | None = None,
+    **how: Any,
+) -> Sweep:
+    """Runs the check ``name`` of the file ``path`` (``None``: its only check) for every combination
+    of the values in ``grid``, as ``bivalence sweep`` does.
+
+    ``jobs``: how many cells run at a time (``None``: one per core); ``settings`` and ``how``: as of
+    :func:`check`, for each cell.  Raises :class:`checker.diagnostics.SpecError`.
+    """
+    from checker.engines.options import Options
+    from checker.sweep.grid import grid_of
+    from checker.sweep.result import swept
+    from checker.sweep.run import for_each_cell, jobs_for
+    from checker.sweep.sweep_plan import plan
+
+    given = {key: str(value) for key, value in (settings or {}).items()}
+    options = Options(settings=given, **how)
+    at_once = jobs or jobs_for(options.threads)
+    axes = [f"{axis}={{{','.join(map(str, values))}}}" for axis, values in grid.items()]
+    return swept(plan(path, name, grid_of(axes), for_each_cell(options, at_once)), at_once)
+
+
+def audit(logs: str | Iterable[str], interface: str, **asked: Any) -> Audit:
+    """Asks of ``logs`` (files or folders) the properties of ``interface``, as ``bivalence audit``
+    does.
+
+    ``asked``: further fields of :class:`checker.audit.audit.Request`: ``over``, ``only``,
+    ``mapping``, ``manifest``, ``grace``, ``restriction``.  Raises
+    :class:`checker.diagnostics.SpecError`.
+    """
+    from checker.audit.audit import Request
+    from checker.audit.audit import audit as ask
+
+    names = (logs,) if isinstance(logs, str) else tuple(logs)
+    return ask(Request(names, interface, **asked))

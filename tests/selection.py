@@ -31,12 +31,17 @@ WHOLE = "BIVALENCE_WHOLE" in os.environ
 
 
 def by_turns(ways: Sequence[str], name: str) -> tuple[str, ...]:
-    """Returns the first of ``ways`` and another one, which depends on ``name``; in a run of all
-    tests all of them."""
+    """Returns one of ``ways``, which depends on ``name``; all of them if they are only two, and in
+    a run of all tests."""
     if WHOLE or len(ways) < 3:
         return tuple(ways)
-    first, *others = ways
-    return first, others[zlib.crc32(name.encode()) % len(others)]
+    return (ways[zlib.crc32(name.encode()) % len(ways)],)
+
+
+def some(number: int) -> int:
+    """Returns how many of the first ``number`` random systems a test tries: in the default run a
+    third."""
+    return number if WHOLE else -(-number // 3)
 
 
 def left_out() -> dict[str, list[str]]:

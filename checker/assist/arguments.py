@@ -140,7 +140,7 @@ TOOLS: dict[str, type[Struct]] = {
 def arguments_of(tool: str, given: Any) -> Struct:
     """Returns the arguments of a call; raises :class:`Refused` (A001, A006)."""
     if tool not in TOOLS:
-        raise Refused(TOOL, "there is no such tool", f"the tools are {', '.join(TOOLS)}")
+        raise Refused(TOOL, "no such tool", f"the tools are {', '.join(TOOLS)}")
     try:
         return msgspec.convert({} if given is None else given, TOOLS[tool], strict=True)
     except (msgspec.ValidationError, ValueError, TypeError, OverflowError, RecursionError) as wrong:

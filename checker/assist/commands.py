@@ -34,11 +34,13 @@ KEPT = 2 << 30
 
 
 class Output(Struct, frozen=True):
-    """The output of a command; ``killed``: it was killed because it did not end in time."""
+    """The output of a command; ``late``: it was told to end at its limit, and ``killed``: it did
+    not end then."""
 
     out: bytes
     err: str
     killed: bool
+    late: bool
 
 
 class Commands:
@@ -90,7 +92,7 @@ class Commands:
         return folder
 
     def known(self, word: str) -> Path:
-        """Returns the folder that ``word`` stands for; raises :class:`Refused` (A004)."""
+        """Returns the folder named by the handle ``word``; raises :class:`Refused` (A004)."""
         folder = self.folder / word
         if not folder.is_dir():
             raise Refused(HANDLE, "this handle is unknown, or it was dropped", "check again")
@@ -162,20 +164,20 @@ class Commands:
 
 
 async def _output(process: Process, seconds: int) -> Output:
-    """Returns the output of a command.  A late one is asked to end, and then given up."""
+    """Returns the output of a command.  One that exceeds its time is told to stop, then killed."""
     out, err = bytearray(), bytearray()
     assert process.stdout is not None and process.stderr is not None
-    ended = False
+    ended, late = False, anyio.Event()
     with anyio.move_on_after(seconds + LATE + LAST):
         async with anyio.create_task_group() as asking:
-            asking.start_soon(_ask_to_end, process, seconds + LATE)
+            asking.start_soon(_ask_to_end, process, seconds + LATE, late)
             async with anyio.create_task_group() as reading:
                 reading.start_soon(_receive, process.stdout, out)
                 reading.start_soon(_receive, process.stderr, err)
             await process.wait()
             ended = True
             asking.cancel_scope.cancel()
-    return Output(bytes(out), err.decode("utf-8", "replace"), not ended)
+    return Output(bytes(out), err.decode("utf-8", "replace"), not ended, late.is_set())
 
 
 async def _receive(stream: Any, into: bytearray) -> None:
@@ -184,8 +186,9 @@ async def _receive(stream: Any, into: bytearray) -> None:
             into += await stream.receive()
 
 
-async def _ask_to_end(process: Process, seconds: float) -> None:
+async def _ask_to_end(process: Process, seconds: float, late: anyio.Event) -> None:
     await anyio.sleep(seconds)
+    late.set()
     with suppress(ProcessLookupError):
         process.terminate()
 

@@ -58,9 +58,9 @@ def unusable(problems: tuple[Problem, ...]) -> Answer:
 
 def _without_report(document: Document) -> Answer:
     """Returns the answer of a document that has no report: nothing could be run, or the time was
-    not enough to begin."""
+    not enough to begin (then it may be ended before it knows the exit code)."""
     problems = problems_of(document)
-    if document["exit_code"] == UNDECIDED:
+    if document["exit_code"] == UNDECIDED or not problems:
         claim = "Nothing was decided: the time was over before the search began."
         return Answer("unknown", claim, as_expected=False, problems=problems)
     return unusable(problems)
@@ -149,7 +149,7 @@ def claim_of(answer: Answer, scenarios: list[Document] | None = None) -> str:
     world = answer.world
     success = answer.outcome in SUCCESSES
     if world is not None and world.honest and success:
-        said.append("Nothing fails in this world: no crash, no loss, nobody lies.")
+        said.append("Nothing fails in this world: no crash, no loss, no Byzantine process.")
     own = [v for v in answer.verdicts if v.shadows]
     if own:
         names = listing([v.property for v in own])
@@ -160,8 +160,8 @@ def claim_of(answer: Answer, scenarios: list[Document] | None = None) -> str:
         groups.setdefault(verdict.verdict, []).append(verdict.property)
     told = [_told(names, word) for word, names in groups.items()]
     told += [f"scenario {each['name']} fails" for each in scenarios or () if not each["met"]]
-    where = "" if world is None else f"For {world.text}: "
-    said.append(f"{where}{'; '.join(told) or 'nothing was asked'}.")
+    where = f"For {world.text}: " if world is not None and world.text else ""
+    said.append(f"{where}{'; '.join(told) or 'no property was checked'}.")
     if not success and answer.search is not None and answer.search.stopped:
         said.append(f"The search ended early: {answer.search.stopped}.")
     return " ".join(said)
@@ -218,10 +218,10 @@ def next_of(answer: Answer, call: dict[str, Any]) -> tuple[Next, ...]:
         if answer.resume is not None:
             more = {**budget, "states": min(MOST_STATES, budget["states"] * 10)}
             again = {**same, "budget": more, "resume": answer.resume}
-            found.append(Next("check", again, "the search goes on where it ended"))
+            found.append(Next("check", again, "resume the search where it stopped"))
         if answer.world is not None and answer.world.n is not None and answer.world.n > 2:
             less = {**same, "set": {"n": str(answer.world.n - 1)}}
-            found.append(Next("check", less, "a smaller world; says nothing of this one"))
+            found.append(Next("check", less, "a smaller world; says nothing about this one"))
     if answer.outcome == "vacuous":
         found.append(Next("look", {"path": call["path"]}, "what the check lacks: see `why`"))
     if answer.outcome in SUCCESSES:

@@ -6,13 +6,16 @@ Declarations that use a name of the library are renamed; the rest of the file is
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 from checker import resources
+from checker.diagnostics import SpecError
 from checker.language.library import prelude
+from checker.language.mutation.source_text import Edit, Source
+from checker.language.syntax.ast_items import Check, PropertyDecl
+from checker.language.syntax.walk import nodes_of
 
 OTHER = "_of_the_author"
 """The end of the new names."""
@@ -39,25 +42,27 @@ def judged_copy(
     own = [p for p in folder.rglob("*.bcast") if FOLDER not in p.relative_to(folder).parts]
     first = resources.spec_path(path)
     for each in own:
-        text = _renamed(each.read_text(encoding="utf-8", errors="replace"), names)
-        if each == folder / path:
-            text = _asking(text, check, [n for n in names if n not in found["properties"]])
+        asked = [n for n in names if n not in found["properties"]] if each == folder / path else []
         copy = target / each.relative_to(folder)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(text, encoding="utf-8")
+        copy.write_bytes(_judged(each, names, check, asked))
     return names, str(first) if first.is_absolute() else os.path.join(FOLDER, path)
 
 
-def _renamed(text: str, names: list[str]) -> str:
-    """Returns the text with the declared properties ``names`` renamed."""
-    some = "|".join(map(re.escape, names))
-    return re.sub(rf"\b((?:property|invariant)\s+)({some})\b", rf"\1\2{OTHER}", text)
-
-
-def _asking(text: str, check: str, names: list[str]) -> str:
-    """Returns the text in which ``check`` also asks the properties ``names``."""
-    if not names:
-        return text
-    clause = f"  prove {', '.join(names)}\n"
-    begin = rf"(^[ \t]*check\s+{re.escape(check)}\s+of\b[^{{]*\{{)"
-    return re.sub(begin, rf"\1 {clause}", text, count=1, flags=re.MULTILINE)
+def _judged(path: Path, names: list[str], check: str, asked: list[str]) -> bytes:
+    """Returns the text of a spec in which the declared properties ``names`` are renamed, and
+    ``check`` also asks the properties ``asked``; unchanged if it can't be parsed, since the check
+    does not import it then."""
+    try:
+        source = Source(path)
+    except (SpecError, UnicodeDecodeError):
+        return path.read_bytes()
+    edits = []
+    for node in nodes_of(source.spec):
+        match node:
+            case PropertyDecl(name=name) if name.text in names:
+                edits.append(source.instead(name.span, f"{name.text}{OTHER}"))
+            case Check(name=name) if asked and name.text == check:
+                end = source.bounds(node.span)[1] - len("}")
+                edits.append(Edit(end, end, f"\n  prove {', '.join(asked)}\n"))
+    return source.edited(edits).encode()

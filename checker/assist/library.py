@@ -23,7 +23,7 @@ def answer(asked: Library) -> Answer:
         try:
             lines = tuple(page(asked.code).splitlines())
         except KeyError:
-            raise Refused(ARGUMENTS, "there is no such code", "codes are like N003") from None
+            raise Refused(ARGUMENTS, "no such code", "codes are like N003") from None
         return Answer("shown", f"What {asked.code} means.", lines=lines)
     assert asked.query is not None
     entries = _entries(asked.kind)

@@ -1,4 +1,4 @@
-"""Prompts for assistants: what to do, in order, and what not to take for a success."""
+"""Prompts for assistants: what to do, in order, and what does not count as a success."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ async def answer(commands: Commands, asked: given.Run) -> Answer:
     """Returns what is to be shown of a run; raises :class:`Refused` (A001, A004)."""
     own = commands.known(asked.handle)
     if not (own / TRACE).is_file():
-        raise Refused(HANDLE, "this is the handle of no run", "answers have it in `run.handle`")
+        raise Refused(HANDLE, "this handle is not that of a run", "answers have it in `run.handle`")
     trace = json.loads((own / TRACE).read_text(encoding="utf-8"))
     run = shown(trace, asked.handle)
     last = run.steps
@@ -45,7 +45,7 @@ async def answer(commands: Commands, asked: given.Run) -> Answer:
         raise Refused(ARGUMENTS, f"the run has no step {step}", f"steps are 0 to {last}")
     if asked.process is not None and asked.process not in trace["processes"]:
         hint = f"the processes are {', '.join(trace['processes'])}"
-        raise Refused(ARGUMENTS, "there is no such process in this run", hint)
+        raise Refused(ARGUMENTS, "no such process in this run", hint)
     claim = f"{trace['property'] or 'A run'} of check {trace['check']}: {last} steps."
     found = Answer("shown", claim, run=run)
     if asked.show == "story":

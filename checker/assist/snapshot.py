@@ -101,11 +101,11 @@ class Root:
                 opened = _into(opened, folder, os.O_RDONLY | os.O_DIRECTORY)
             opened = _into(opened, last, os.O_RDONLY | os.O_NONBLOCK)
             if not stat.S_ISREG(os.fstat(opened).st_mode):
-                raise Refused(FILE, "it is no regular file")
+                raise Refused(FILE, "not a regular file")
             with open(os.dup(opened), "rb") as file:
                 return resources.at_most(file, most)
         except FileNotFoundError:
-            raise Refused(FILE, "there is no such file below the root") from None
+            raise Refused(FILE, "no such file below the root") from None
         except resources.Unreadable as why:
             raise Refused(FILE, str(why)) from None
         except (OSError, ValueError):
@@ -128,5 +128,5 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _word(name: str) -> str:
-    """Returns ``name`` in a form that no command takes for an option."""
+    """Returns ``name`` in a form that no command can mistake for an option."""
     return f"./{name}" if name.startswith("-") else name

@@ -36,7 +36,7 @@ MEMORY = "4G"
 LOOK = given.Budget(seconds=20, states=1)
 """What reading a spec may cost."""
 CALL = "call.json"
-"""The file of the arguments of a call whose search can go on."""
+"""The file that holds the arguments of a call whose search can be resumed."""
 KEPT = "search"
 """The folder of such a search."""
 
@@ -115,7 +115,7 @@ class Tools:
             call = json.loads((folder / CALL).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             raise Refused(
-                ARGUMENTS, "`resume` is no search that can go on", "check again"
+                ARGUMENTS, "`resume` names no search that can be resumed", "check again"
             ) from None
         first = msgspec.convert(call["asked"], given.Check)
         if (first.path, first.check) != (asked.path, asked.check):
@@ -280,7 +280,7 @@ def _document(output: Output, otherwise: Any) -> Any:
 
 def _no_report(output: Output) -> Answer:
     """Returns the answer where a command has written no document."""
-    if output.killed or "unknown" in output.err or "memory" in output.err:
+    if output.late or output.killed or "unknown" in output.err or "memory" in output.err:
         return Answer("unknown", "Nothing was decided in time: the command was ended.")
     usage = re.search(r"^(?:Usage|usage)?.*?[Ee]rror: (.*)$", output.err, re.MULTILINE)
     if usage is None:

@@ -76,6 +76,18 @@ class Audit(Struct):
     violations: pa.Table
     warnings: list[Diagnostic]
 
+    def to_arrow(self) -> pa.Table:
+        """Returns the verdicts as a table; the ``violations`` are one already."""
+        return self.report.to_arrow()
+
+    def to_pandas(self) -> Any:
+        """Returns the same as a ``pandas.DataFrame``; raises :class:`SpecError` (E128)."""
+        return self.report.to_pandas()
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show: the report."""
+        return self.report._repr_html_()
+
 
 def audit(
     request: Request,

@@ -79,16 +79,16 @@ def _audit(
     read = here.Read(len(files), log.rows, log.kinds, began, time.monotonic() - began)
     engine = SparkEngine(session.spark, log.events, log.named)
     try:
-        torn = log.torn | _unnamed(engine, log.unnamed)
+        torn = log.torn | _of_empty_files(engine, log.unnamed)
         asked = here.ask(engine, about, request, torn, pa.string(), progress)
         return asked.audit(request, read, log.warnings)
     finally:
         engine.forget()
 
 
-def _unnamed(engine: SparkEngine, files: list[LogFile]) -> dict[str, str]:
-    """Returns the processes of files without a whole line: one of each run, by the name of the
-    file."""
+def _of_empty_files(engine: SparkEngine, files: list[LogFile]) -> dict[str, str]:
+    """Returns the processes of ``files``, which have no whole line, with the path of their file:
+    in each run the process with the name of the file, which is added if no row has it."""
     found: dict[str, str] = {}
     runs = {engine.process(value)[0] for value in engine.values()} or {""}
     for file in files:

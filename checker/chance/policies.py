@@ -31,8 +31,8 @@ class ExactQuotient(Struct):
     reward: array[int] | None = None
 
     def branches(self, choice: int) -> dict[int, int]:
-        """Returns the states of the quotient that a choice may lead to, with their weights; what
-        stays in the state is left out where nothing is counted."""
+        """Returns the states of the quotient that a choice may lead to, each with the sum of the
+        weights of the branches into it."""
         origin, classes = self.quotient.origin[choice], self.quotient.classes
         found: dict[int, int] = {}
         for branch in self.process.branches_of(origin):

@@ -6,32 +6,22 @@ from typing import Any
 
 import click
 
-from checker.cli.document_options import JSON_OUT, unusable_document, writing_errors
+from checker.cli.document_options import unusable_document, writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
-from checker.cli.parallel import JOBS
 from checker.cli.points import (
-    FRESH,
-    HTML,
     asked,
     finish,
     options_for,
+    point_options,
     require_writable,
     run_points,
 )
-from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
 from checker.formats.kinds import ASSUMPTIONS_KIND
 
 
 @click.command(cls=Grouped)
 @click.argument("name", metavar="FILE[::CHECK]")
-@SET
-@TIMEOUT
-@MAX_STATES
-@MEMORY
-@JOBS
-@FRESH
-@HTML
-@JSON_OUT
+@point_options
 @click.option("--verbose", "-v", is_flag=True, help="List the weakest worlds.")
 @quiet_option("Omit progress.")
 @writing_errors(unusable_document(ASSUMPTIONS_KIND))
@@ -40,8 +30,8 @@ def assumptions(name: str, quiet: bool, verbose: bool, **given: Any) -> int:
 
     Assumptions of the check's world (faults, links, timing, detectors, fairness) are given up, one
     or more at a time, as far as each property still holds. What is needed is shown by a run.
-    --timeout and --max-states limit each world. Exit codes: 0, 2 if the check is not as expected
-    as it is, 3 if some world is undecided.
+    --timeout and --max-states limit each world. Exit codes: 0, 2 if the unchanged check is
+    not as expected, 3 if some world is undecided.
     """
     from checker.render.html.weakest_worlds import weakest_worlds_page
     from checker.render.terminal.weakest_worlds import weakest_worlds_view

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from checker.cli.settings import QUERY_TIMEOUT
 if TYPE_CHECKING:
     from checker.engines.options import Options
     from checker.proving.published import Published
+    from checker.proving.threshold import FileReport, Specifications
+    from checker.results.verdict import PropertyVerdict
 
 BUDGET = 60.0
 """Seconds for each file or check."""
@@ -45,9 +48,10 @@ def bench(
 ) -> int:
     """Compare verdicts and numbers with published ones.
 
-    `threshold` proves the safety specifications of all threshold automata (.ta, .eta) in DIR and
-    its subfolders, and measures seconds of a processor. DIR/expected.tsv, if present, has columns
-    `file`, `verdict` (safe, unsafe or -) and `best_published_seconds`.
+    `threshold` proves the specifications of all threshold automata (.ta, .eta) in DIR and its
+    subfolders, and measures seconds of a processor. The verdict and the seconds are of the safety
+    specifications; `live` counts the others that are decided. DIR/expected.tsv, if present, has
+    columns `file`, `verdict` (safe, unsafe or -) and `best_published_seconds`.
 
     `tla` runs the checks of the library that say models of the TLA+ examples, and compares numbers
     of distinct states and depths. `qvbs` does the same with models of the Quantitative Verification
@@ -83,7 +87,8 @@ def _compare_verdicts(folder: Path, options: Options) -> tuple[int, list[str]]:
     paths = files_in(folder)
     published = read_published(folder, paths)
     width = max(len(name) for name in paths)
-    console.print_line(f"{'file':{width}}  {'verdict':8} {'expected':8} {'cpu s':>7} {'best s':>7}")
+    titles = f"{'verdict':8} {'expected':8} {'cpu s':>7} {'best s':>7} {'live':>8} {'cpu s':>7}"
+    console.print_line(f"{'file':{width}}  {titles}")
     rows = []
     for name, file in paths.items():
         row = _row(name, file, options, published.get(name))
@@ -115,16 +120,18 @@ class _Page:
 
 def _table(rows: dict[str, _Row], total: list[str]) -> list[str]:
     """Returns the lines of a Markdown table."""
-    titles = "| file | published | ours | processor s | best published s |"
-    lines = [titles, "| --- | --- | --- | ---: | ---: |"]
+    titles = "| file | published | ours | processor s | best published s | liveness | processor s |"
+    lines = [titles, "| --- | --- | --- | ---: | ---: | --- | ---: |"]
     for name, row in rows.items():
         best = "" if row.best is None else f"{row.best:.2f}"
-        lines.append(f"| {name} | {row.expected} | {row.verdict} | {row.seconds:.2f} | {best} |")
+        live = f"{row.live} | {row.live_seconds:.2f}" if row.liveness else " | "
+        safe = f"{row.expected} | {row.verdict} | {row.seconds:.2f} | {best}"
+        lines.append(f"| {name} | {safe} | {live} |")
     return [*lines, "", *(f"- {line}." for line in total)]
 
 
 class _Row:
-    """The verdict on one file beside the published one."""
+    """The verdict on the safety of one file with the published one, and those on ``liveness``."""
 
     def __init__(self, verdict: str, seconds: float, published: Published | None) -> None:
         self.verdict, self.seconds = verdict, seconds
@@ -137,27 +144,48 @@ class _Row:
         self.lacking = not reached and (wanted or published is None)
         self.more = reached and self.expected == "-"
         self.faster = self.best is not None and reached and seconds < self.best
+        self.liveness: tuple[PropertyVerdict, ...] = ()
+        self.live_seconds = 0.0
+
+    @property
+    def live(self) -> str:
+        """How many of the liveness specifications are decided."""
+        decided = sum(verdict.word != "unknown" for verdict in self.liveness)
+        return f"{decided} of {len(self.liveness)}" if self.liveness else ""
 
     @property
     def line(self) -> str:
         best = "" if self.best is None else f"{self.best:7.2f}"
+        live = f" {self.live:>8} {self.live_seconds:7.2f}" if self.liveness else ""
         mark = "  DIFFERS" if self.differs else ""
-        return f"{self.verdict:8} {self.expected:8} {self.seconds:7.2f} {best:>7}{mark}".rstrip()
+        found = f"{self.verdict:8} {self.expected:8} {self.seconds:7.2f} {best:>7}"
+        return f"{found}{live}{mark}".rstrip()
 
 
 def _row(name: str, path: Path, options: Options, published: Published | None) -> _Row:
     from checker.diagnostics import SpecError
-    from checker.proving.threshold import prove_file
+    from checker.proving.threshold import Specifications
 
     began = time.process_time()
     try:
-        found = prove_file(str(path), options, smallest=False, safety=True)
+        safety = _proved(path, options, Specifications.SAFETY)
     except SpecError as error:
         console.print_note(console.render_with_source(error.diagnostics[0]).rstrip("\n"))
         return _Row(error.diagnostics[0].code, time.process_time() - began, published)
+    row = _Row(safety.safety, time.process_time() - began, published)
+    began = time.process_time()
+    row.liveness = _proved(path, options, Specifications.LIVENESS).report.verdicts
+    row.live_seconds = time.process_time() - began
+    return row
+
+
+def _proved(path: Path, options: Options, which: Specifications) -> FileReport:
+    from checker.proving.threshold import prove_file
+
+    found = prove_file(str(path), options, smallest=False, which=which)
     if found.report.was_interrupted:
         raise KeyboardInterrupt
-    return _Row(found.safety, time.process_time() - began, published)
+    return found
 
 
 def _total(rows: list[_Row], compared: bool) -> tuple[int, list[str]]:
@@ -175,4 +203,10 @@ def _total(rows: list[_Row], compared: bool) -> tuple[int, list[str]]:
             f" published verdict exists for, {faster} faster than the best published"
         )
     code = VIOLATED if differ else UNKNOWN if lacking else 0
-    return code, [counted, f"{len(rows)} files, {seconds:.1f} s of a processor"]
+    lines = [counted, f"{len(rows)} files, {seconds:.1f} s of a processor"]
+    words = Counter(str(verdict.word) for row in rows for verdict in row.liveness)
+    if words:
+        live = sum(row.live_seconds for row in rows)
+        said = ", ".join(f"{number} {word}" for word, number in sorted(words.items()))
+        lines.append(f"{words.total()} liveness specifications, {live:.1f} s: {said}")
+    return code, lines

@@ -63,7 +63,7 @@ def start() -> int:
 
 @daemon.command()
 def stop() -> int:
-    """Stop the daemon. Commands that are running go on."""
+    """Stop the daemon. Running commands continue."""
     found = _running()
     if found is None:
         console.print_line("no daemon is running")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ANSWER = 5.0
 """Seconds in which the daemon has to answer."""
 NOT_FOR_DAEMONS = frozenset({"daemon", "lsp", "mcp", "watch"})
-"""Commands that go on for long, or are about the daemon itself."""
+"""Commands that run for a long time, or are about the daemon itself."""
 LONGEST = 100
 """The largest length of the path of a socket, in bytes."""
 STREAMS = ("stdin", "stdout", "stderr")

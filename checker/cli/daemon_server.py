@@ -179,7 +179,7 @@ class Server:
 
 
 def _exactly(connection: socket.socket, length: int) -> bytes:
-    """Receives so many bytes; fewer where the other end is closed."""
+    """Receives ``size`` bytes; fewer if the other end is closed."""
     found = b""
     while len(found) < length and (more := connection.recv(length - len(found))):
         found += more

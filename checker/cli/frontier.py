@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli.document_options import JSON_OUT, unusable_document, writing_errors
+from checker.cli.document_options import unusable_document, writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
-from checker.cli.parallel import JOBS
 from checker.cli.points import (
-    FRESH,
-    HTML,
     asked,
     finish,
     options_for,
+    point_options,
     require_writable,
     run_points,
 )
-from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
 from checker.formats.kinds import FRONTIERS_KIND
 
 if TYPE_CHECKING:
@@ -46,14 +43,7 @@ POINTS = 400
     metavar="K",
     help="Refuse a grid with more points.",
 )
-@SET
-@TIMEOUT
-@MAX_STATES
-@MEMORY
-@JOBS
-@FRESH
-@HTML
-@JSON_OUT
+@point_options
 @quiet_option("Omit progress.")
 @writing_errors(unusable_document(FRONTIERS_KIND))
 def frontier(name: str, over: tuple[str, ...], points: int, quiet: bool, **given: Any) -> int:
@@ -61,7 +51,7 @@ def frontier(name: str, over: tuple[str, ...], points: int, quiet: bool, **given
 
     The boundary is searched along the axes that bound faults, for each combination of the others.
     Each failing point at the boundary has its run. --timeout (60 s by default) and --max-states
-    limit each point. Exit codes: 0, 2 if the check is not as expected as it is, 3 if some point at
+    limit each point. Exit codes: 0, 2 if the unchanged check is not as expected, 3 if some point at
     the boundary is undecided.
     """
     from checker.render.html.frontier import frontier_page

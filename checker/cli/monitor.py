@@ -55,9 +55,9 @@ PAUSE = 0.1
     "--json",
     "json_out",
     metavar="FILE",
-    help="Append what is noticed to FILE, a JSON object per line; with -, stdout has nothing else.",
+    help="Append each finding to FILE, one JSON object per line; with -, stdout has nothing else.",
 )
-@quiet_option("Omit the note on what is followed.")
+@quiet_option("Omit the list of followed logs.")
 def monitor(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
     """Follow the logs of a running system, and report the first line that no run has.
 

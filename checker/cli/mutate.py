@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     _Task = TypeVar("_Task", MutantTask, WorldTask)
 
 VACUOUS = 4
-"""The exit code where there is no mutant."""
+"""The exit code if there are no mutants."""
 REFUSED = {
     "worlds": ("properties", "show", "score_at_least", "since", "every_check"),
     "properties": ("worlds", "show", "score_at_least", "every_check"),
@@ -62,7 +62,7 @@ REFUSED = {
 @click.option(
     "--every-check",
     is_flag=True,
-    help="Run each check on each mutant, also after one has noticed it: shows which properties"
+    help="Run every check on each mutant, even after one has killed it: shows which properties"
     " notice nothing, and which are enough.",
 )
 @click.option(
@@ -155,7 +155,7 @@ def _code(report: Mutation, wanted: float | None) -> int:
     if wanted is None:
         return 0
     if report.score is None:
-        console.print_note("there is no score: no mutant counts")
+        console.print_note("no score: no mutant was killed or survived")
         return UNKNOWN
     if 100 * report.score < wanted:
         console.print_note(f"the score is below {wanted:g} %")

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import click
 
 from checker.cli import console
-from checker.cli.document_options import write_json
+from checker.cli.document_options import JSON_OUT, write_json
 from checker.cli.errors import UNKNOWN
+from checker.cli.parallel import JOBS
+from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,6 +40,14 @@ class Search(Protocol[R]):
 
 HTML = click.option("--html", "html_out", metavar="FILE", help="Write the report as a page.")
 FRESH = click.option("--fresh", is_flag=True, help="Run again what earlier commands have run.")
+OPTIONS = (SET, TIMEOUT, MAX_STATES, MEMORY, JOBS, FRESH, HTML, JSON_OUT)
+
+
+def point_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that both commands have."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
 
 
 def require_writable(given: dict[str, Any]) -> None:

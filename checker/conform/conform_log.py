@@ -137,7 +137,7 @@ class Opened(Struct, frozen=True):
     without: PreparedCheck
 
     def serves(self, asked: Asked) -> bool:
-        """Returns whether it is the check that is asked of another log.  A path is not enough:
+        """Returns whether the same check was already opened for another log.  A path is not enough:
         the file may be another one by now."""
         mine, options = self.asked, asked.options
         return (
@@ -266,8 +266,8 @@ class _Conforming:
             cursors = self.found.furthest[0].cursors
             every = obstacles_at(observation, EventExplainer(observation), cursors, run)
             own = next(each for each in every if each.line.process == row.process)
-            said_before = [each.text.partition(", ")[2] for each in found.candidates]
-            others = (c for c in own.candidates if not any(w and w in c.text for w in said_before))
+            known = [each.why for each in found.candidates if each.why]
+            others = (c for c in own.candidates if not any(why in c.text for why in known))
             found = replace(own, candidates=(*found.candidates, *others))
         report = self._made(observation, Word.VIOLATED, said, run)
         return replace(report, obstacles=(found,))

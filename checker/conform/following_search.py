@@ -167,8 +167,8 @@ class FollowingSearch(Generic[S]):
     # ---- more lines -----------------------------------------------------------------------
 
     def _take_back(self) -> None:
-        """Takes back the steps that were explained because lines ended that now go on, or because
-        they could go on."""
+        """Retracts the steps that were explained because lines ended that now continue, or because
+        they could continue."""
         now = self._ends_now()
         grown = [one != other for one, other in zip(now, self._ends, strict=True)]
         self._ends = now

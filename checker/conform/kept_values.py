@@ -1,4 +1,4 @@
-"""Values of a state, some of which are not known, as data that JSON can hold, and back.
+"""Converts values of a state, some of them unknown, to data that JSON can hold, and back.
 
 Numbers, truth values and ``null`` are themselves, tuples are lists, sets and what is not known are
 objects.  An unknown value has a number in its state, so that those that are the same stay so, and

@@ -163,7 +163,7 @@ class LocalLog:
                 yield Received(value_of(sender, types[1]), value_of(message, types[2]))
 
     def _candidates(self, at: int) -> Iterator[LocalAction]:
-        """Yields the actions of which a step may be next at the item ``at``."""
+        """Yields the actions that may have a step next, at the item ``at``."""
         item = self.items[at]
         marks = {p.mark for p in item.patterns} if isinstance(item, Line) else None
         for action in self.local.actions:

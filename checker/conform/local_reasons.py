@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
+
+from msgspec import Struct
 
 from checker.conform.lines import Line
 from checker.conform.local_log import LocalLog
@@ -16,7 +18,7 @@ from checker.conform.unknown import TooMany, Unread, is_known, split
 from checker.model.interpreter import Event
 from checker.results.conformance_lines import Candidate, Obstacle
 from checker.results.mark_events import at as place_of
-from checker.results.mark_events import event_of
+from checker.results.mark_events import event_of, passage
 from checker.results.show_values import show
 from checker.simulate.false_conditions import false_in_spec
 from checker.words.events import sentence
@@ -25,19 +27,30 @@ MOST = 6
 """The largest number of reasons for a window."""
 
 
-def obstacle_of(log: LocalLog, window: Window) -> Obstacle:
-    """Returns the first line of a window, and why no step explains it."""
-    reasons = dict.fromkeys([*_differences(log, window), *_conditions(log, window)])
+class LocalReasons(Struct, frozen=True):
+    """The first line of a window, and why no step explains it; ``main``: the first reason, without
+    values if it has such a form."""
+
+    obstacle: Obstacle
+    main: str
+
+
+def reasons_of(log: LocalLog, window: Window) -> LocalReasons:
+    """Returns why no step explains a window."""
     line = logged_line(log.system, window.line)
+    reasons: dict[Candidate, str] = {}
+    for candidate, brief in chain(_differences(log, window), _conditions(log, window)):
+        reasons.setdefault(candidate, brief)
     if not reasons:
-        who = line.process
         states = len(window.before)
-        reasons[Candidate(f"no step of {who} can do that in any of its {states:,} states")] = None
-    return Obstacle(line, tuple(islice(reasons, MOST)))
+        nothing = f"no step of {line.process} can do that in any of its {states:,} states"
+        reasons[Candidate(nothing)] = nothing
+    return LocalReasons(Obstacle(line, tuple(islice(reasons, MOST))), next(iter(reasons.values())))
 
 
-def _differences(log: LocalLog, window: Window) -> Iterator[Candidate]:
-    """Yields in what steps that begin as the line says differ from what the log says."""
+def _differences(log: LocalLog, window: Window) -> Iterator[tuple[Candidate, str]]:
+    """Yields in what steps that begin as the line says differ from what the log says, and that
+    without values."""
     seen: set[str] = set()
     for locals_ in window.before:
         try:
@@ -46,7 +59,7 @@ def _differences(log: LocalLog, window: Window) -> Iterator[Candidate]:
                 for now, why in split((step.locals, events), lambda now: _why(log, window, now)):
                     if why and why[0] not in seen:
                         seen.add(why[0])
-                        yield _candidate(log, window, step, now[1], why)
+                        yield _candidate(log, window, step, now[1], why[0]), why[1]
         except TooMany:
             continue
 
@@ -74,7 +87,7 @@ def _candidate(
     window: Window,
     step: LocalStep,
     events: Iterable[tuple[int, tuple[Any, ...]]],
-    why: tuple[str, str],
+    why: str,
 ) -> Candidate:
     """Returns the reason ``why`` a step does not explain the window, with where its code is."""
     place = step.action.action.place
@@ -84,7 +97,7 @@ def _candidate(
             place = info.place
             break
     who = window.line.row.process
-    return Candidate(f"{who} can take this step, {why[0]}", "", why[1], (), place_of(place))
+    return Candidate(f"{who} can take this step, {why}", "", why, (), place_of(place))
 
 
 def _why(log: LocalLog, window: Window, now: Any) -> tuple[str, str] | None:
@@ -109,8 +122,8 @@ def _why(log: LocalLog, window: Window, now: Any) -> tuple[str, str] | None:
 
 
 def _goes_on(log: LocalLog, after: int) -> tuple[str, str] | None:
-    """Returns that the log goes on, after the lines that a step explains, with one that begins no
-    step."""
+    """Returns the finding that the line after those a step explains begins no step; ``None`` if
+    it may begin one."""
     item = log.items[after] if after < len(log.items) else None
     if not isinstance(item, Line) or log.may_begin_a_step(item):
         return None
@@ -134,8 +147,9 @@ def _values(log: LocalLog, lines: list[Line], locals_: Locals) -> tuple[str, str
     return ("but " + "; ".join(said), names[0]) if said else None
 
 
-def _conditions(log: LocalLog, window: Window) -> Iterator[Candidate]:
-    """Yields the conditions that are false of the steps that would begin as the line says."""
+def _conditions(log: LocalLog, window: Window) -> Iterator[tuple[Candidate, str]]:
+    """Yields the conditions that are false of the steps that would begin as the line says, with
+    values and without."""
     marks = {pattern.mark for pattern in window.line.patterns}
     for action in log.local.actions:
         if action.stops or not action.marks & marks:
@@ -150,12 +164,7 @@ def _conditions(log: LocalLog, window: Window) -> Iterator[Candidate]:
                 continue
             for each in false:
                 spelled = (each.spelled,) if each.spelled else ()
-                why = f"`{each.spelled}` is false" if each.spelled else each.text
+                passages = () if each.span is None else (passage(each.span),)
+                brief = f"`{each.spelled}` is false" if each.spelled else each.text
                 place = place_of(action.action.place)
-                yield Candidate(each.text, "", why, spelled, place)
-
-
-def main_reason(obstacle: Obstacle) -> str:
-    """Returns the first reason of an obstacle, without values where it has such a form."""
-    first = obstacle.candidates[0]
-    return first.why or first.text
+                yield Candidate(each.text, "", each.text, spelled, place, passages), brief

@@ -64,7 +64,7 @@ class Window(Struct, frozen=True, eq=False):
 
     @property
     def asked(self) -> bool:
-        """Whether it could be found out what explains it."""
+        """Whether its explanation could be searched for."""
         return self.explanation.asked
 
     @property
@@ -80,7 +80,8 @@ class _Carried(Struct, frozen=True, eq=False):
 
 
 _Onward = tuple[tuple[int, _Carried], ...]
-"""What is carried on from a window: so many items further, these states."""
+"""The result of a window: how many items further the next one begins, and the local states
+there."""
 
 
 class _Kept(Struct, frozen=True, eq=False):
@@ -102,7 +103,7 @@ class _Memory:
         self._states = 0
 
     def carried(self, states: States) -> _Carried:
-        """Returns what is carried if the local states are ``states``."""
+        """Returns the shared object for the local states ``states``."""
         return self._carried.setdefault(frozenset(states), _Carried(states))
 
     def keep(self, key: tuple[int, ...], kept: _Kept) -> None:

@@ -1,4 +1,4 @@
-"""Follows the logs of a system while it runs: is there a run with the lines that have come?
+"""Follows the logs of a running system: is there a run with the lines read so far?
 
 Three things are kept.  Of each process the local states that explain its lines
 (:mod:`checker.conform.local_follower`): a line that none explains is wrong, whatever the other
@@ -43,7 +43,7 @@ from checker.conform.lines import (
     logged_of,
 )
 from checker.conform.local_follower import LocalFollower
-from checker.conform.local_reasons import obstacle_of
+from checker.conform.local_reasons import reasons_of
 from checker.conform.local_system import NotLocal
 from checker.conform.obstacles import logged_line
 from checker.conform.read_log import Row, gap_before, missing_before
@@ -200,7 +200,7 @@ class Monitor:
     # ---- rows that come -------------------------------------------------------------------
 
     def feed(self, rows: Sequence[Row]) -> None:
-        """Takes rows in the order in which they come, and says what is noticed.
+        """Takes rows in order of arrival, and reports findings.
 
         Raises :class:`SpecError`: E073 another run, E074 names of no process or event, E108 events
         that are said not to be logged, E109 a line that says something else than before.
@@ -397,7 +397,7 @@ class Monitor:
         assert line is not None
         reasons: tuple[str, ...] = ()
         if follower.pending and kept.stream.behind_lines > max(follower.pending):
-            reasons = obstacle_of(follower.log, follower.window()).reasons
+            reasons = reasons_of(follower.log, follower.window()).obstacle.reasons
         allowed = tuple(follower.allowed())
         self.wrong += 1
         self._note(number, Wrong(logged_line(self.system, line), True, reasons, allowed))
@@ -455,7 +455,7 @@ class Monitor:
         return found
 
     def _close(self) -> _Kept | None:
-        """Tells the search of processes that have ended, and that go on again; returns one that has
+        """Informs the search of processes that have ended or resumed; returns one that has
         ended."""
         found = None
         for kept in self.processes.values():

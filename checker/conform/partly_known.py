@@ -1,4 +1,4 @@
-"""What lines say of values that are not known, or only in part."""
+"""Combines what lines record with values that are unknown or known in part."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from checker.model.ir import MarkInfo, MarkKind, TransitionSystem, VariableKind
 from checker.model.tree import statements
 
 TWICE = "duplicate"
-"""What a message that is received and still in transit is called."""
+"""The name of the fault in which a message is received and stays in transit."""
 
 _ALSO = {MarkKind.RECOVER: "recover", MarkKind.FORGE: "forged message"}
 
 
 def name_of_fault(info: MarkInfo) -> str | None:
-    """Returns what the fault that a mark denotes is called, or the end of one; ``None`` if it is
+    """Returns the name of the fault that a mark denotes, or of a fault's end; ``None`` if it is
     neither."""
     kind = fault_kind(info)
     return _ALSO.get(info.kind) if kind is None else kind.value

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from checker.conform.explain_events import Observation
 from checker.conform.lines import Line
 from checker.conform.local_log import LocalLog
-from checker.conform.local_reasons import main_reason, marks_of_first, obstacle_of
+from checker.conform.local_reasons import LocalReasons, marks_of_first, reasons_of
 from checker.conform.local_system import NotLocal
 from checker.conform.local_windows import Explanation, LocalWindows, Window
 from checker.conform.log_coverage import Seen, passed_by_all
@@ -35,14 +35,14 @@ class _Counted(Struct):
     weak: int = 0
     unasked: int = 0
     outcomes: int = 0
-    red: list[tuple[Line, Obstacle, int]] = field(default_factory=list)
+    red: list[tuple[Line, LocalReasons, int]] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
 
     def score(self, name: str) -> HandlerScore:
         """Returns the score of the windows called ``name``."""
         reasons: Counter[str] = Counter()
-        for _, obstacle, times in self.red:
-            reasons[main_reason(obstacle)] += times
+        for _, why, times in self.red:
+            reasons[why.main] += times
         return HandlerScore(
             name,
             self.explained + self.unasked + reasons.total(),
@@ -50,7 +50,7 @@ class _Counted(Struct):
             self.weak,
             self.unasked,
             self.outcomes,
-            self.red[0][1] if self.red else None,
+            self.red[0][1].obstacle if self.red else None,
             reasons.most_common(1)[0][0] if reasons else "",
             tuple(self._shared())[:MOST_SHARED],
         )
@@ -173,14 +173,14 @@ def score(observation: Observation) -> Scored:
 def _count(
     of: dict[str, _Counted], lines: _Lines, log: LocalLog, window: Window, times: int
 ) -> None:
-    """Counts so many equal windows."""
+    """Counts ``times`` equal windows."""
     counted = of.setdefault(window.line.logged.text, _Counted())
     if not window.asked:
         counted.unasked += times
     elif window.is_red:
-        obstacle = obstacle_of(log, window)
-        counted.red.append((window.line, obstacle, times))
-        lines.red(log, window, obstacle, times)
+        why = reasons_of(log, window)
+        counted.red.append((window.line, why, times))
+        lines.red(log, window, why.obstacle, times)
     else:
         weak = all(map(log.says_nothing, window.steps))
         counted.explained += times
@@ -236,7 +236,7 @@ def first_red(observation: Observation) -> tuple[Red | None, RunFault | None]:
             continue
         red = next((window for window in LocalWindows(log) if window.is_red), None)
         if red is not None:
-            return Red(number, red, obstacle_of(log, red)), None
+            return Red(number, red, reasons_of(log, red).obstacle), None
         small = small or log.steps.outgrown
     return None, small
 

@@ -16,7 +16,7 @@ def codes() -> tuple[str, ...]:
 def page(code: str) -> str:
     """Returns the page about ``code`` (in any case): explanation, example, message, in Markdown.
 
-    Raises ``KeyError`` where there is no such code.
+    Raises ``KeyError`` if there is no such code.
     """
     known = code.strip().upper()
     if known not in codes():

@@ -237,7 +237,7 @@ LEGEND = lsp.SemanticTokensLegend([*colours.TYPES], [*colours.MODIFIERS])
 
 
 def semantic_tokens(document: Document) -> lsp.SemanticTokens:
-    """Returns what each name is, in the relative encoding of the protocol."""
+    """Returns the kind of each name, in the relative encoding of the Language Server Protocol."""
     data: list[int] = []
     line = column = 0
     for at, begin, length, type_, modifiers in colours.coloured(document):

@@ -17,7 +17,7 @@ loss, it counts if the links do lose messages.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import assert_never
 
 from msgspec import Struct
@@ -58,10 +58,14 @@ class _Taken(Struct, frozen=True):
 
 
 def counterfactuals_of(
-    system: TransitionSystem, prop: Property, run: Run, clock: ExplainingBudget
+    system: TransitionSystem,
+    prop: Property,
+    run: Run,
+    clock: ExplainingBudget,
+    bare: Callable[[str], str] = str,
 ) -> tuple[Counterfactual, ...]:
     """Returns the counterfactual of each fault, each timeout and each message of ``run``, in that
-    order.
+    order; ``bare``: what a message is called.
 
     Raises :class:`checker.results.replay.ReplayMismatch` where an execution that the engine finds
     is none of ``system``.
@@ -82,7 +86,7 @@ def counterfactuals_of(
     as_is = {"@others": 0} | {names[fault]: count for fault, count in allowed.items()}
     taken: list[_Taken] = []
     for fault, (step, count) in known.items():
-        what = _fault_said(system, fault, count)
+        what = _fault_said(system, fault, count, bare)
         fewer = as_is | {names[fault]: 0 if count is None else count - 1}
         taken.append(_Taken("fault", what, step, fewer))
     for i, ((timer, _, whose), (step, count)) in enumerate(expired.items()):
@@ -91,7 +95,9 @@ def counterfactuals_of(
         taken.append(_Taken("timeout", what, step, fewer))
     for i, (copy, step) in enumerate(copies.items()):
         name = f"@copy {i}"
-        taken.append(_Taken("message", _copy_said(system, copy), step, as_is | {name: 0}, name))
+        taken.append(
+            _Taken("message", _copy_said(system, copy, bare), step, as_is | {name: 0}, name)
+        )
     if not taken:
         return ()
     inquiry = InquiryOfParts.about(system, prop, tuple(budgets), clock)
@@ -217,7 +223,9 @@ def _inside(value: Value, message: Value) -> bool:
 # ---- in words ---------------------------------------------------------------------------------
 
 
-def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> str:
+def _fault_said(
+    system: TransitionSystem, fault: Fault, count: int | None, bare: Callable[[str], str]
+) -> str:
     types = _types(system, fault)
     texts = [show(t, v) for t, v in zip(types, fault.args, strict=True)]
     match fault.kind:
@@ -231,10 +239,10 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
             one, many, which = "failed sync", "failed syncs", f"of {texts[0]}"
         case FaultKind.LOSS if len(texts) > 3:
             one, many = "omission", "omissions"
-            which = f"of {texts[2]} from {texts[0]} to {texts[1]} by {texts[3]}"
+            which = f"of {bare(texts[2])} from {texts[0]} to {texts[1]} by {texts[3]}"
         case FaultKind.LOSS:
             one, many = "loss", "losses"
-            which = f"of {texts[2]} from {texts[0]} to {texts[1]}"
+            which = f"of {bare(texts[2])} from {texts[0]} to {texts[1]}"
         case FaultKind.PAUSE:
             one, many, which = "pause", "pauses", f"of {texts[0]}"
         case FaultKind.SPLIT:
@@ -279,8 +287,8 @@ def _types(system: TransitionSystem, fault: Fault) -> tuple[Type, ...]:
     return next(types for types in found if len(types) == len(fault.args))
 
 
-def _copy_said(system: TransitionSystem, copy: Copy) -> str:
+def _copy_said(system: TransitionSystem, copy: Copy, bare: Callable[[str], str]) -> str:
     ends = (budgeted.reception_of(info, info.types) for info in system.marks)
     to, sender, message = next(types for types in ends if types is not None)
-    said = show(message, copy.message)
+    said = bare(show(message, copy.message))
     return f"{said} from {show(sender, copy.sender)} to {show(to, copy.receiver)}"

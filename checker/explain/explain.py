@@ -31,6 +31,7 @@ from checker.results.trace import (
     Obligation,
     Trace,
 )
+from checker.words.wrappers import without_wrapper
 
 FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.4, 0.8, 0.2
 """Shares of the time left: for minimisation, then for counterfactuals, and at the end for whether
@@ -150,7 +151,7 @@ class _Telling:
             said,
             before=cost_of(system, run),
             after=cost_of(system, found.run),
-            ablations=self.without(prop, found.run),
+            ablations=self.without(prop, found.run, trace),
         )
         essential = {one.step for one in said.ablations if one.outcome == "holds" and one.step}
         left = slice.without_past(trace, said.context, essential)
@@ -210,7 +211,7 @@ class _Telling:
             lambda: leave_out.irrelevant(self.system, prop, run, steps), (), IRRELEVANT
         )
 
-    def without(self, prop: Property, run: Run) -> tuple[Counterfactual, ...]:
+    def without(self, prop: Property, run: Run, trace: Trace) -> tuple[Counterfactual, ...]:
         """Returns the counterfactual of each fault and each message."""
         if not self.clock.seconds_left:
             return ()
@@ -218,7 +219,8 @@ class _Telling:
         if counts_messages(self.system, run):
             self.note(COUNTED)
         what = "counterfactuals of its faults and messages"
-        return self.attempt(lambda: counterfactuals_of(self.system, prop, run, part), (), what)
+        given = self.system, prop, run, part, without_wrapper(trace)
+        return self.attempt(lambda: counterfactuals_of(*given), (), what)
 
     def obligations(self, prop: Property, run: Run, trace: Trace) -> tuple[Obligation, ...]:
         """Returns the obligations; each unmet one with the step after which nothing could meet

@@ -15,6 +15,7 @@ from checker.results.causality import CopyOutcome, causality, lane_of
 from checker.results.trace import Copies, Step, Trace
 from checker.results.truth import Fact
 from checker.words.events import between, doing, sentence
+from checker.words.wrappers import fold_wrappers
 
 E = TypeVar("E", bound=ev.Event)
 S = TypeVar("S", bound=ev.Crashed | ev.Paused)
@@ -33,6 +34,7 @@ def narrative_sentences(
     trace: Trace, facts: tuple[Fact, ...], voice: Voice | None
 ) -> tuple[str, ...]:
     """Returns the sentences that follow the verdict, the most telling ones first."""
+    trace, _ = fold_wrappers(trace)
     return tuple(
         sentence
         for found in (

@@ -38,3 +38,13 @@ EXPORTS = Registry(
     },
 )
 """Each is a function from a :class:`checker.results.trace.Trace` to text."""
+
+VIEWS = Registry(
+    kind="view",
+    group="bivalence.views",
+    built_in={
+        "report": "checker.render.html.notebook:report_html",
+        "trace": "checker.render.html.notebook:trace_html",
+    },
+)
+"""Each is a function from an object to the HTML that notebooks show in its place."""

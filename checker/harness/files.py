@@ -44,13 +44,13 @@ if __name__ == "__main__":
 def write_harness(trace: Trace, folder: Path) -> list[str]:
     """Writes the harness of ``trace`` to ``folder``; returns the names of the files to look at.
 
-    Hooks that are there stay as they are; else there is a template of them.
+    Existing hooks are kept; otherwise a template is written.
     Raises :class:`SpecError`: E113 where nothing can be driven, E114 where the folder has
     something else in it; and ``OSError``.
     """
     steps = schedule(trace)
     if folder.exists() and not (folder / MARK).exists() and any(folder.iterdir()):
-        message = f"{folder} has files in it, and is no harness"
+        message = f"{folder} has files in it, and is not a harness"
         raise SpecError((Diagnostic("E114", message, hint="name a new folder"),))
     (folder / "harness").mkdir(parents=True, exist_ok=True)
     runtime = resources.files("checker.harness.runtime")

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.english import listing
 from checker.harness.runtime import acts
+from checker.language.parser.cache import parse
+from checker.language.syntax.ast_items import Message
+from checker.language.syntax.walk import nodes_of
 from checker.results import events as ev
 from checker.results.terms import arguments, head, is_message
-from checker.results.trace import Json, Step, Trace
+from checker.results.trace import Json, Source, Step, Trace
 from checker.words.events import sentence
 from checker.words.steps import headline
 
-DECLARATION = re.compile(r"^\s*message\s+(\w+)\s*\(", re.MULTILINE)
 BEYOND: Mapping[type[ev.Event], str] = {
     ev.AlternativeTaken: "which alternative it takes",
     ev.Chosen: "which value it chooses",
@@ -47,12 +49,12 @@ def schedule(trace: Trace) -> tuple[acts.Act, ...]:
     reader = _Reader(trace)
     found = [act for step in trace.every_step if step.number for act in reader.acts_of(step)]
     if not any(isinstance(act, acts.Request | acts.Receive | acts.Forge) for act in found):
-        raise _refused("no process of this trace is asked for anything or receives a message")
+        raise _refused("in this trace no process gets a request or a message")
     return (*_together(found), *(reader.stays() if trace.ends else ()))
 
 
 def _refused(why: str, hint: str = "") -> SpecError:
-    message = f"there is nothing for a harness to drive: {why}"
+    message = f"a harness has nothing to do: {why}"
     return SpecError((Diagnostic("E113", message, hint=hint),))
 
 
@@ -63,7 +65,7 @@ class _Reader:
         self.trace = trace
         self.fields: dict[str, tuple[str, ...]] = {}
         for source in trace.header.sources:
-            self.fields.update(_declared(source.text))
+            self.fields.update(_declared(source))
         for step in trace.steps:
             for value in step.state.values():
                 self.fields.update(_tagged(value))
@@ -207,16 +209,13 @@ def _beyond(step: Step, of_crash: bool | None = None) -> str:
     return listing(BEYOND[kind] for kind in kinds if of_crash in (None, kind is ev.PowerFailed))
 
 
-def _declared(spec: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yields the messages that a spec declares, each with the names of its fields."""
-    for found in DECLARATION.finditer(spec):
-        depth, end = 1, found.end()
-        while depth and end < len(spec):
-            depth += (spec[end] in "([{<") - (spec[end] in ")]}>")
-            end += 1
-        inside = re.sub(r"<[^:]*>|\([^:]*\)", "", spec[found.end() : end - 1])
-        names = tuple(part.partition(":")[0].strip() for part in inside.split(","))
-        yield found[1], names
+def _declared(source: Source) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yields the messages that a spec declares, each with the names of its fields; none if it is
+    in an older syntax."""
+    with suppress(SpecError):
+        for node in nodes_of(parse(source.text, source.file)):
+            if isinstance(node, Message):
+                yield node.name.text, tuple(field.name.text for field in node.fields)
 
 
 def _tagged(value: Json) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, assert_never
 
@@ -374,7 +375,8 @@ def _index_of(expr: ir.Apply, seq: Any, item: Any) -> Any:
 
 
 def _bag_add(_: ir.Apply, bag: Any, item: Any) -> Any:
-    return tuple(sorted((*bag, item), key=sort_key))
+    at = bisect_right(bag, sort_key(item), key=sort_key)
+    return (*bag[:at], item, *bag[at:])
 
 
 def _bag_remove(_: ir.Apply, bag: Any, item: Any) -> Any:

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 
+from checker.diagnostics import Span
 from checker.model.mark_kinds import FLIP as FLIP
 from checker.model.mark_kinds import STOPS as STOPS
 from checker.model.mark_kinds import WORLD as WORLD
@@ -512,12 +513,14 @@ class Fairness(Struct, frozen=True):
 class Condition(Struct, frozen=True):
     """A conjunct of an action's guard as its spec has it: ``text``, which is true where ``holds``.
 
-    ``terms``: the parts of it whose values explain why it is false, each with its text.
+    ``terms``: the parts of it whose values explain why it is false, each with its text; ``span``:
+    its source range.
     """
 
     text: str
     holds: Expr
     terms: tuple[tuple[str, Expr], ...]
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)

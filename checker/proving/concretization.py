@@ -4,7 +4,7 @@ explained."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
 
@@ -107,11 +107,7 @@ class Finite(Struct):
     def small(self, automaton: Automaton) -> Instantiated | None:
         """Returns the smallest system whose numbers satisfy the resilience condition, where a small
         one does."""
-        names = automaton.parameters
-        for numbers in sorted(itertools.product(range(SMALL + 1), repeat=len(names)), key=sum):
-            values = dict(zip(names, numbers, strict=True))
-            if values.get("n", 1) < 1 or not _spoken_of(automaton, values):
-                continue
+        for values in small_numbers(automaton, SMALL):
             try:
                 return self.at(values)[1]
             except SpecError:
@@ -119,7 +115,16 @@ class Finite(Struct):
         return None
 
 
-def _spoken_of(automaton: Automaton, values: dict[str, int]) -> bool:
+def small_numbers(automaton: Automaton, most: int) -> Iterator[dict[str, int]]:
+    """Yields numbers up to ``most`` that satisfy the resilience condition, smallest first."""
+    names = automaton.parameters
+    for numbers in sorted(itertools.product(range(most + 1), repeat=len(names)), key=sum):
+        values = dict(zip(names, numbers, strict=True))
+        if values.get("n", 1) >= 1 and _spoken_of(automaton, values):
+            yield values
+
+
+def _spoken_of(automaton: Automaton, values: Mapping[str, int]) -> bool:
     try:
         return holds(automaton.resilience, values)
     except KeyError:  # the condition refers to a quotient
@@ -162,7 +167,7 @@ def refute(
         else:
             settings = finite.settings(numbers)
             return _judge_path(finite, question, check, made, path, settings, options, listener)
-    return _explore_size(finite, question, numbers, options, listener, why)
+    return explore_size(finite, question, numbers, options, listener, why)
 
 
 def _judge_path(
@@ -192,7 +197,7 @@ def _judge_path(
     return Refuted(trace, reason)
 
 
-def _explore_size(
+def explore_size(
     finite: Finite,
     question: Question,
     numbers: Mapping[str, int],

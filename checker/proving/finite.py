@@ -103,6 +103,7 @@ def prove_check(
         except KeyboardInterrupt as error:
             spent = time.monotonic() - started
             report = unknown_report(path, check, replace(options, engine=NAME), spent, error)
+            report = not_by_proof(report, check)
             return report if certificate is None else _unwritten(report, certificate)
     if certificate is not None:
         report = _write_queries(report, made, found, certificate)

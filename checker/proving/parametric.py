@@ -33,7 +33,15 @@ from checker.parametric.automaton.automaton import (
 )
 from checker.parametric.automaton.correct_senders import strengthen
 from checker.parametric.automaton.wording import Words
-from checker.proving.concretization import Finite, Refuted, numbers_of, refute, sizes_text
+from checker.proving.concretization import (
+    Finite,
+    Refuted,
+    explore_size,
+    numbers_of,
+    refute,
+    sizes_text,
+    small_numbers,
+)
 from checker.proving.provable import require_provable
 from checker.proving.size_conditions import (
     conditions,
@@ -69,6 +77,9 @@ ATTEMPTS = 4
 
 FOLLOWING = 60.0
 """Seconds for replaying a violation, and for exploring its system where that can't be done."""
+
+SMALL_ROUNDS = 3
+"""The systems that are explored for a violation in a later round have no larger numbers."""
 
 FOR_ONE = 10.0
 """Seconds for exploring a system only to learn weaker conditions."""
@@ -115,7 +126,8 @@ def prove_every(
                     proving.propose()
                 return not_by_proof(proving.report(), written)
         except KeyboardInterrupt as error:
-            return unknown_report(spec.path, written, options, time.monotonic() - started, error)
+            spent = time.monotonic() - started
+            return not_by_proof(unknown_report(spec.path, written, options, spent, error), written)
 
 
 def automaton_of(
@@ -265,7 +277,8 @@ class _Proving:
                 case Outcome.VACUOUS:
                     self._know(question, Word.VACUOUS, decision.reason)
                 case Outcome.UNKNOWN:
-                    self._know(question, Word.UNKNOWN, decision.reason)
+                    if not self._violated_in_rounds(question):
+                        self._know(question, Word.UNKNOWN, decision.reason)
                 case Outcome.VIOLATED:
                     assert decision.run is not None
                     run = counting.smallest(question, decision.run)
@@ -283,6 +296,25 @@ class _Proving:
         said = "; ".join(excluded)
         why = f"the automaton has runs that the protocol lacks: {said}, and so on"
         self._know(question, Word.UNKNOWN, why)
+
+    def _violated_in_rounds(self, question: Question) -> bool:
+        """Explores small systems of few rounds, where no proof about any number of them was found;
+        returns whether one violates ``question``."""
+        last = self.automaton.rounds
+        if last is None:
+            return False
+        until = time.monotonic() + FOLLOWING
+        for numbers in small_numbers(self.automaton, SMALL_ROUNDS):
+            if numbers[last] < 2 or numbers.get("f", 0) > numbers.get("n", 0):
+                continue
+            self._say(f"{question.property}: exploring {sizes_text(numbers)}")
+            found = self._explore(question, numbers, FOR_ONE, self.options.explain)
+            if found.trace is not None:
+                self._add_refuted(question, numbers, found)
+                return True
+            if found.stopped or self._seconds_left() <= 0.0 or time.monotonic() > until:
+                break
+        return False
 
     def _counting(self, automaton: Automaton, resilience: Condition) -> ParametricChecker:
         from checker.parametric.symbolic.decide import ParametricChecker
@@ -319,12 +351,27 @@ class _Proving:
     def _follow(
         self, question: Question, run: AcceleratedRun, seconds: float, explain: float | None
     ) -> Refuted:
-        """Concretizes ``run`` within ``seconds``, of which ``explain`` are for minimising it."""
+        """Concretizes ``run`` within ``seconds``, of which ``explain`` are for minimising it.  One
+        of a protocol in rounds is not followed: its system is explored."""
+        numbers = numbers_of(self.automaton, run)
+        if self.automaton.rounds is not None:
+            return self._explore(question, numbers, seconds, explain)
+        runs = self._runs(question, run)
+        options = self._limited(seconds, explain)
+        return refute(self.finite, self.automaton, question, numbers, runs, options, self.listener)
+
+    def _explore(
+        self, question: Question, numbers: Mapping[str, int], seconds: float, explain: float | None
+    ) -> Refuted:
+        """Explores the system of ``numbers``, of a protocol in rounds."""
+        why = "runs of protocols in rounds are not followed"
+        options = self._limited(seconds, explain)
+        return explore_size(self.finite, question, numbers, options, self.listener, why)
+
+    def _limited(self, seconds: float, explain: float | None) -> Options:
         timeout = max(min(self._seconds_left(), seconds), 0.001)
         limits = replace(self.options.limits, timeout=timeout)
-        options = replace(self.options, limits=limits, explain=explain)
-        numbers, runs = numbers_of(self.automaton, run), self._runs(question, run)
-        return refute(self.finite, self.automaton, question, numbers, runs, options, self.listener)
+        return replace(self.options, limits=limits, explain=explain)
 
     def _runs(self, question: Question, run: AcceleratedRun) -> Iterator[AcceleratedRun]:
         """Yields ``run``, and one with the same numbers of the automaton that :func:`strengthen`

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
@@ -41,6 +42,14 @@ QUERY = 60.0
 ENGINE = "z3"
 
 
+class Specifications(StrEnum):
+    """Which specifications of a file are decided; a *safety* one is violated by a finite run."""
+
+    ALL = "all"
+    SAFETY = "safety"
+    LIVENESS = "liveness"
+
+
 class FileReport(Struct, frozen=True):
     """The report on a file, and what is warned of.
 
@@ -58,13 +67,13 @@ def prove_file(
     listener: Listener | None = None,
     *,
     smallest: bool = True,
-    safety: bool = False,
+    which: Specifications = Specifications.ALL,
 ) -> FileReport:
-    """Decides all specifications of the file ``path``, each for all sizes.
+    """Decides specifications of the file ``path``, each for all sizes.
 
     ``options.query_timeout`` and ``options.limits.timeout``: seconds for one query, and for
     everything; ``smallest``: violations are shown at sizes that are as small as possible;
-    ``safety``: only safety specifications are decided.  Raises :class:`SpecError` for what can't be
+    ``which``: the specifications that are decided.  Raises :class:`SpecError` for what can't be
     read or converted.
     """
     limits = options.limits
@@ -73,16 +82,20 @@ def prove_file(
         budgets.raising_when_exhausted(late=True),
     ):
         with budgets.raising_when_exhausted():
-            written = read_file(Path(path))
-            if safety:
-                written = _only_safety(written)
+            written = _only(which, read_file(Path(path)))
             proving = _Proving(written, options, listener, smallest=smallest)
         proving.ask()
         return proving.report()
 
 
-def _only_safety(written: Written) -> Written:
-    kept = (each for each in written.specifications if is_safety(each.formula))
+def _only(which: Specifications, written: Written) -> Written:
+    if which is Specifications.ALL:
+        return written
+    kept = (
+        each
+        for each in written.specifications
+        if is_safety(each.formula) == (which is Specifications.SAFETY)
+    )
     return replace(written, specifications=tuple(kept))
 
 

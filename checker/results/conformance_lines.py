@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from checker.results.domains import Natural, Positive
-from checker.results.events import At
+from checker.results.events import At, Passage
 
 
 class LoggedLine(Struct, frozen=True):
@@ -23,7 +23,8 @@ class Candidate(Struct, frozen=True):
     """A reason, ``text``, why no step explains a line; where it is about one that could be it: that
     ``step`` in words (empty where the line says it), and ``why`` it does not.
 
-    ``false``: the conditions in the handler at ``at`` that are false, as the spec has them.
+    ``false``: the conditions in the handler at ``at`` that are false, as the spec has them, and
+    ``passages``: where it has them.
     """
 
     text: str
@@ -31,6 +32,7 @@ class Candidate(Struct, frozen=True):
     why: str = ""
     false: tuple[str, ...] = ()
     at: At | None = None
+    passages: tuple[Passage, ...] = ()
 
 
 class Obstacle(Struct, frozen=True):

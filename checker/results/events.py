@@ -25,6 +25,14 @@ class At(Struct, frozen=True):
     column: Positive
 
 
+class Passage(Struct, frozen=True):
+    """The text of a source from ``begin`` to just before ``end_line`` and ``end_column``."""
+
+    begin: At
+    end_line: Positive
+    end_column: Positive
+
+
 class Call(Struct, frozen=True):
     """A request, an indication, or an output of an oracle, with its arguments.
 

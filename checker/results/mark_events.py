@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
+from checker.diagnostics import Span
 from checker.model import interpreter
 from checker.model.build import author_of
 from checker.model.ir import WORLD, MarkInfo, MarkKind, SourceLocation, TransitionSystem
 from checker.model.types import SetT, Value
 from checker.resources import display_name
 from checker.results import events as ev
-from checker.results.events import At, Call, Event, Named
+from checker.results.events import At, Call, Event, Named, Passage
 from checker.results.show_values import show
 
 SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
@@ -72,6 +73,12 @@ def about(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str 
 def at(place: SourceLocation | None) -> At | None:
     """Returns a source location, as a trace holds it."""
     return None if place is None else At(display_name(place.file), place.line, place.column)
+
+
+def passage(span: Span) -> Passage:
+    """Returns a source range, as a report holds it."""
+    begin = At(display_name(span.file), span.line, span.column)
+    return Passage(begin, span.end_line, span.end_column)
 
 
 def _keyed(timer: str, key: list[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal, get_args
 from msgspec import Meta, Struct, field
 
 from checker.diagnostics.english import count, listing
+from checker.extensions.views import html_of
 from checker.model.ir import VariableKind as VariableKind
 from checker.results.domains import Natural, OneOf, Sha256
 from checker.results.events import At, Effect, Event, Forged, Received
@@ -366,6 +367,10 @@ class Trace(Struct, frozen=True):
     witness: tuple[tuple[str, str], ...] = ()
     lacking: tuple[Lack, ...] = ()
     reads: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show: why it violates its property, and its picture."""
+        return html_of("trace", self)
 
     @property
     def without_definition(self) -> str:

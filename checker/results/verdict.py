@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
-from typing import Annotated, Literal, assert_never
+from typing import TYPE_CHECKING, Annotated, Any, Literal, assert_never
 
 from msgspec import Struct
 
+from checker.extensions.views import html_of
 from checker.resources import version
 from checker.results.answer import INTERRUPTED, Forecast, Reduced, Restart, Weight
 from checker.results.chance import Chance
 from checker.results.domains import Amount, Natural, OneOf, Positive, Probability, Text
 from checker.results.events import At
+from checker.results.frames import frame_of
 from checker.results.logs import LogSummary
 from checker.results.origin import Origin
 from checker.results.problems import Problem
 from checker.results.proof import CountedRun, Proof
 from checker.results.trace import ERRORS, Trace
 from checker.results.walks import WalkSummary
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "ERRORS",
@@ -252,7 +257,8 @@ class Report:
     the comparison with an exploration without reductions, where that was requested.  ``forecast``:
     an estimate for a search that was not completed.  ``weights``: what multiplies its states, where
     there are many, the heaviest first; ``smaller``: what would make them fewer, where a limit ended
-    the search.  ``omission``: an upper bound on the probability that some state was omitted
+    the search; ``next_steps``: what would decide what is *unknown*, the most promising first.
+    ``omission``: an upper bound on the probability that some state was omitted
     (``None``: none was).  ``restarts``: explorations that found a guessed capacity too small,
     before the one that did not.  ``proof``: of a report on proofs, what they are about and what
     they took.  ``walks``: of a report on random walks, what they were.  ``log``: of a report on a
@@ -300,8 +306,32 @@ class Report:
     world: str = ""
     states_within: Natural | None = None
     smaller: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
     warnings: tuple[Problem, ...] = ()
     not_asked: tuple[NotAsked, ...] = ()
+
+    def to_arrow(self) -> pa.Table:
+        """Returns a row per property as a table of Arrow: its verdict, what was expected, why, and
+        the number of steps of its counterexample (null where there is none)."""
+        import pyarrow as pa
+
+        names = ("file", "check", "property", "verdict", "expected", "reason")
+        rows = [
+            (self.file, self.check, v.property, v.word.value, self.expected_word(v), v.reason)
+            for v in self.verdicts
+        ]
+        columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+        schema = pa.schema([(name, pa.string()) for name in names] + [("steps", pa.int64())])
+        steps = [None if v.trace is None else v.trace.length for v in self.verdicts]
+        return pa.table({**columns, "steps": steps}, schema=schema)
+
+    def to_pandas(self) -> Any:
+        """Returns the same as a ``pandas.DataFrame``; raises :class:`SpecError` (E128)."""
+        return frame_of(self.to_arrow())
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show: the report, and its counterexamples as pictures."""
+        return html_of("report", self)
 
     @property
     def was_interrupted(self) -> bool:

@@ -340,10 +340,7 @@ def _of_protocol(check: typed.Check, made: Instantiated) -> Iterator[str]:
     if check.when is not None and not evaluate_size(check.when, made.sizes.values):
         yield "the check does not cover these sizes: its `when` does not hold here"
     if made.uses_shared:
-        yield (
-            "shared state is used, which message-passing processes lack: a model ported from"
-            " another tool"
-        )
+        yield "processes read and write shared state, with no message between them"
     if made.at_once:
         names = ", ".join(made.at_once)
         yield f"received as soon as sent, since no property distinguishes it from later: {names}"

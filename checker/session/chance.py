@@ -19,8 +19,10 @@ from checker.language.syntax import typed
 from checker.model.distributions import ImproperChance
 from checker.properties.formula import ask
 from checker.records import replace
-from checker.results.answer import Listener, Unsupported, stop_reason
+from checker.results.answer import Limits, Listener, Unsupported, stop_reason
 from checker.results.verdict import Expected, PropertyVerdict, Report, Word, meets
+from checker.session.next_steps import with_steps_after_proof
+from checker.session.run_engine import remaining_time
 from checker.session.state_graphs import graph_of_check
 
 if TYPE_CHECKING:
@@ -31,10 +33,15 @@ UNWRITTEN = "E091"
 
 
 def chance_verdicts(
-    check: typed.Check, options: Options, listener: Listener | None = None
+    check: typed.Check,
+    options: Options,
+    started: float | None = None,
+    listener: Listener | None = None,
 ) -> tuple[PropertyVerdict, ...]:
     """Returns the verdicts on the questions about chance of a check, in order; *unknown* where the
     engine, a budget or a bound of the check leaves them open.
+
+    ``started``: since when the time limit of the options counts, on ``time.monotonic``'s clock.
 
     Raises :class:`SpecError` for questions that make no sense.
     """
@@ -52,7 +59,8 @@ def chance_verdicts(
         name = resolved_name(options.engine)
         return _unknown(check, f"the {name} engine {note}: `--engine auto` computes it", options)
     try:
-        return _known(check, options, listener)
+        left = options if started is None else remaining_time(options, started)
+        return _known(check, left, options.limits, listener)
     except ImproperChance as wrong:
         at, place = None, wrong.place
         if place is not None:
@@ -79,10 +87,17 @@ def with_chance(report: Report, verdicts: tuple[PropertyVerdict, ...]) -> Report
     )
 
 
+def with_unknown_chance(report: Report, check: typed.Check) -> Report:
+    """Returns the report on a check that was ended before anything was known, with its questions
+    about chance, of which nothing is known either."""
+    return with_chance(report, _unknown(check, report.stopped or ""))
+
+
 def not_by_proof(report: Report, check: typed.Check) -> Report:
-    """Returns the report on a proof with the questions about chance of its check, unknown."""
+    """Returns the report on a proof with the questions about chance of its check, unknown, and with
+    what would decide what is not proved."""
     why = "a proof ignores probabilities: `bivalence check` computes them"
-    return with_chance(report, _unknown(check, why))
+    return with_steps_after_proof(with_chance(report, _unknown(check, why)))
 
 
 def _unknown(
@@ -99,7 +114,7 @@ def _unknown(
 
 
 def _known(
-    check: typed.Check, options: Options, listener: Listener | None
+    check: typed.Check, options: Options, limits: Limits, listener: Listener | None
 ) -> tuple[PropertyVerdict, ...]:
     from checker.chance.questions import asked_of
     from checker.chance.values import Precision
@@ -131,6 +146,8 @@ def _known(
 
     made, graph, stopped = graph_of_check(make, engine.name, graph_of, options)
     if stopped is not None:
+        if limits.timeout is not None and stopped == options.limits.no_more_time:
+            stopped = limits.no_more_time
         return _unknown(check, stopped, options)
     if options.drn_out is not None:
         _write_process(questions(made), graph, options.drn_out)

@@ -61,6 +61,7 @@ from checker.session.load import (
     parametrize,
     read_spec,
 )
+from checker.session.next_steps import with_next_steps, without_liveness
 from checker.session.run_engine import (
     remaining_time,
     require_supported,
@@ -121,7 +122,7 @@ def run_loaded(
     started = time.monotonic()
     with run_folder(path, check, options) as run:
         kept = None if run is None or options.checkpoint is None else run.location
-        nothing = partial(_interrupted_at, path, check, options, started)
+        nothing = partial(_nothing_known, path, check, options, started, KeyboardInterrupt())
         so_far.known(lambda: replace(nothing(), kept=kept))
         try:
             with budgets.within(options.limits.timeout, options.limits.memory):
@@ -133,10 +134,10 @@ def run_loaded(
                 if check.chance or options.drn_out is not None:
                     from checker.session.chance import chance_verdicts, with_chance
 
-                    found = chance_verdicts(check, remaining_time(options, started), listener)
+                    found = chance_verdicts(check, options, started, listener)
                     report = with_chance(report, found)
         except KeyboardInterrupt as error:
-            report = unknown_report(path, check, options, time.monotonic() - started, error)
+            report = _nothing_known(path, check, options, started, error)
             if run is not None:
                 run.unfinished = True
         else:
@@ -153,13 +154,21 @@ def run_loaded(
                 report = as_asked(report, made.system, options, listener)
             report = with_strips(report, made.system, options, started)
             report = export_tables(report, made.system, options, run, listener, started)
+            endless, walks = answer.endless, not check.chance
+            report = with_next_steps(report, options, endless=endless, walks=walks)
     return report if run is None or not run.staying else replace(report, kept=run.location)
 
 
-def _interrupted_at(path: str, check: typed.Check, options: Options, started: float) -> Report:
-    """Returns the report on a check that is interrupted before anything is known."""
-    seconds = time.monotonic() - started
-    return unknown_report(path, check, options, seconds, KeyboardInterrupt())
+def _nothing_known(
+    path: str, check: typed.Check, options: Options, started: float, error: KeyboardInterrupt
+) -> Report:
+    """Returns the report on a check that ``error`` ended before anything was known."""
+    report = unknown_report(path, check, options, time.monotonic() - started, error)
+    if check.chance:
+        from checker.session.chance import with_unknown_chance
+
+        report = with_unknown_chance(report, check)
+    return with_next_steps(report, options, walks=not check.chance)
 
 
 def _unfinished(report: Report, options: Options) -> Report:
@@ -368,6 +377,7 @@ def report_of(
     traces = bool(answer.violations) or answer.fault is not None
     header = header_of(path, check, made, options, sources=traces)
     apart = is_overridden(options) or answer.walks is not None
+    cut = answer.stopped not in (None, DECIDED) and not answer.endless
     with replaying(answer.engine):
         verdicts = judge(
             made.system,
@@ -387,10 +397,7 @@ def report_of(
         engine=answer.engine,
         fine_steps=options.fine_steps,
         verdicts=judged.verdicts,
-        expectations=(
-            *_expectations(check, verdicts, answer, options),
-            *judged.expectations,
-        ),
+        expectations=(*_expectations(check, verdicts, answer, options), *judged.expectations),
         distinct_states=answer.distinct_states,
         depth=answer.depth,
         transitions=answer.transitions,
@@ -408,6 +415,7 @@ def report_of(
         reduced=answer.reduced,
         weights=answer.weights,
         smaller=advice(check, made.system, answer),
+        next_steps=tuple(filter(None, (without_liveness(made.system, answer),))) if cut else (),
         omission=answer.omission,
         restarts=answer.restarts,
         scenarios=() if apart else _scenarios(path, check, made, options),

@@ -14,6 +14,7 @@ from checker.model.memo import a_run
 from checker.records import replace
 from checker.results.answer import INTERRUPTED, Listener, Unsupported
 from checker.results.verdict import Report
+from checker.session.next_steps import with_next_steps
 from checker.session.pipeline import open_check, report_of, with_strips
 from checker.session.run_engine import marking_interruption, shared_sessions
 from checker.simulate.prepared_check import PreparedCheck
@@ -42,6 +43,7 @@ def simulate_check(
     options = replace(options, coverage=True)
     with marking_interruption(answer):
         report = report_of(str(spec), opened.check, opened.made, answer, options)
+        report = with_next_steps(report, options)
     if walks.stopped == INTERRUPTED:
         return report
     if options.explain is not None and answer.violations:

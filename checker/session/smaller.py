@@ -9,18 +9,26 @@ from checker.results.answer import DECIDED, Answer
 
 MOST = 2
 """The largest number of variables that are named, of those that multiply the states most."""
+OFTEN = 3
+"""A capacity that was guessed too low in so many explorations is named."""
 
 
 def advice(check: typed.Check, system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
     """Returns what to bound, in words; nothing where no limit ended the search.
 
-    The variables that multiply the states most come first.  Where none of them does by itself, the
-    one with the most values is named.
+    The variables that multiply the states most come first, after those that outgrew a size again
+    and again.  Where none of them does by itself, the one with the most values is named.
     """
-    if answer.stopped in (None, DECIDED) or answer.endless:
+    if answer.stopped in (None, DECIDED):
         return ()
-    of_weights = (_what_limits(weight.name, check, system) for weight in answer.weights)
-    found = [said for said in dict.fromkeys(of_weights) if said]
+    grown = [f"`{name}`" for each in answer.restarts[-1:] for name, _, _ in each.grown]
+    if not answer.endless:
+        grown = grown if len(answer.restarts) >= OFTEN else []
+    heavy = [weight.name for weight in answer.weights]
+    of_names = (_what_limits(name, check, system) for name in (*grown, *heavy))
+    found = [said for said in dict.fromkeys(of_names) if said]
+    if answer.endless:
+        return tuple(found[:MOST])
     for variety in () if found else answer.varieties:
         limit = _what_limits(variety.name, check, system)
         if limit:

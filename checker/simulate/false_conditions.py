@@ -11,6 +11,7 @@ from typing import TypeGuard, cast
 
 from msgspec import Struct
 
+from checker.diagnostics import Span
 from checker.diagnostics.english import listing
 from checker.instantiate.faults.pauses import LATE, PAUSES
 from checker.instantiate.network.connections import GONE
@@ -62,11 +63,12 @@ SAID = "@said"
 
 
 class FalseCondition(Struct, frozen=True):
-    """A condition that is false, in words; ``spelled``: as the spec has it, empty for one of the
-    world."""
+    """A condition that is false, in words; of one of the spec, ``spelled`` is its text there, and
+    ``span`` its source range."""
 
     text: str
     spelled: str = ""
+    span: Span | None = None
 
 
 def false_conditions(
@@ -122,7 +124,7 @@ def _condition(condition: ir.Condition, scope: Scope) -> FalseCondition:
         except RunFault:
             continue
     more = f": {', '.join(values)}" if values else ""
-    return FalseCondition(f"`{condition.text}` is false{more}", condition.text)
+    return FalseCondition(f"`{condition.text}` is false{more}", condition.text, condition.span)
 
 
 class _Telling(Struct, frozen=True):

@@ -30,7 +30,7 @@ from checker.results.bounds import not_followed
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.conformance import Candidate
 from checker.results.events import Crashed, Event, Received
-from checker.results.mark_events import acting, at, trace_events
+from checker.results.mark_events import acting, at, passage, trace_events
 from checker.results.trace import Trace
 from checker.simulate.choices import choices, phrases_of_transition
 from checker.simulate.false_conditions import FalseCondition, false_conditions
@@ -186,7 +186,9 @@ def _false(phrase: str, action: Action, false: tuple[FalseCondition, ...]) -> Re
     why = listing(each.text for each in false)
     text = f"{phrase}: {why}" if phrase else why
     spelled = tuple(each.spelled for each in false if each.spelled)
-    return Reason(text, candidate=Candidate(text, phrase, why, spelled, at(action.place)))
+    passages = tuple(passage(each.span) for each in false if each.span is not None)
+    found = Candidate(text, phrase, why, spelled, at(action.place), passages)
+    return Reason(text, candidate=found)
 
 
 class Instance(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
@@ -18,6 +18,9 @@ from checker.results.trace import Trace
 from checker.results.verdict import ERRORS, Report, Word
 from checker.sweep.cells import CellOutcome, Status
 from checker.sweep.sweep_plan import Cell, SweepPlan
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMAT = 2
 """The version of the columns, and of the JSON document; 2 has diagnostics."""
@@ -221,10 +224,9 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: row.cell.number)
 
 
-def as_parquet(plan: SweepPlan, rows: Iterable[Row]) -> bytes:
-    """Returns the sweep as a Parquet file."""
+def as_table(plan: SweepPlan, rows: Iterable[Row]) -> pa.Table:
+    """Returns the sweep as a table of Arrow, with a row per cell."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     types = {"int": pa.int64(), "real": pa.float64(), "text": pa.string(), "bool": pa.bool_()}
     columns = columns_of(plan)
@@ -235,7 +237,14 @@ def as_parquet(plan: SweepPlan, rows: Iterable[Row]) -> bytes:
         {name: visible(value) if isinstance(value, str) else value for name, value in each.items()}
         for each in records
     ]
-    table = pa.Table.from_pylist(shown, schema=schema)
+    return pa.Table.from_pylist(shown, schema=schema)
+
+
+def as_parquet(plan: SweepPlan, rows: Iterable[Row]) -> bytes:
+    """Returns the sweep as a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink)
+    pq.write_table(as_table(plan, rows), sink)
     return bytes(sink.getvalue())

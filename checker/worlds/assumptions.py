@@ -31,9 +31,9 @@ FAIR_KINDS = {
     ActionKind.REQUEST: "clients make their requests",
     ActionKind.RECEIVE: "messages are received eventually",
     ActionKind.TIMEOUT: "running timers expire eventually",
-    ActionKind.EFFECT: "a correct process finishes what it has begun",
+    ActionKind.EFFECT: "a correct process finishes its handlers",
     ActionKind.DETECT: "the detector and oracles report eventually",
-    ActionKind.WORLD: "time goes on, and the detector settles",
+    ActionKind.WORLD: "time advances, and the detector settles",
 }
 """Fairness that a world assumes, by the kind of actions."""
 HELD = (Word.HOLDS, Word.PROVED)
@@ -57,8 +57,8 @@ class Question(Struct, frozen=True):
 
 
 def require_green(report: Report, code: str) -> None:
-    """Raises :class:`SpecError` with ``code`` where the check is not as expected as it is, or a
-    limit ended it."""
+    """Raises :class:`SpecError` with ``code`` if the unchanged check is not as expected, or a limit
+    ended it."""
     if report.exit_code == exit_code_of(Word.UNKNOWN):
         reasons = (v.reason for v in report.verdicts if v.word in (Word.UNKNOWN, Word.PENDING))
         message = f"{report.check} is not decided before any change: {next(reasons, '')}"
@@ -159,7 +159,7 @@ class Assumptions:
         return not self._why_impossible(point)
 
     def _why_impossible(self, point: Point) -> str:
-        """Returns why no system is at ``point``; empty where there is one."""
+        """Returns why the settings of ``point`` contradict each other; empty if they do not."""
         from checker.session.load import load_check
 
         if point not in self._possible:
@@ -178,7 +178,7 @@ class Assumptions:
     # ---- what is reported ---------------------------------------------------------------------
 
     def _unasked(self, verdict: PropertyVerdict) -> str:
-        """Returns why nothing is asked about a property; empty where something is."""
+        """Returns why no world is searched for a property; empty if one is."""
         if verdict.word in (*HELD, Word.VIOLATED):
             return ""
         return f"it is {verdict.label()} in the check's own world"
@@ -245,8 +245,8 @@ class Assumptions:
         return next(v for v in self._question.report.verdicts if v.property == name)
 
     def _unneeded(self, verdict: PropertyVerdict, found: Boundary) -> tuple[tuple[str, str], ...]:
-        """Returns what the check assumes and the property does not need: it holds in a world
-        without it, and fails in none for the lack of it."""
+        """Returns the assumptions of the check that the property does not need: it holds in a
+        world without the assumption, and fails in none because of its absence."""
         if verdict.word not in HELD:
             return ()
         own, unneeded = self._world.own, []

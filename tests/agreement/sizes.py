@@ -50,12 +50,16 @@ def _counting(automaton: Automaton) -> ParametricChecker:
     return ParametricChecker(automaton, resilience=And())
 
 
-def by_counting(sized: Sized, numbers: Numbers) -> dict[str, bool]:
-    """Whether each property is violated at ``numbers``, whatever is required of them."""
+def by_counting(sized: Sized, numbers: Numbers) -> dict[str, bool | None]:
+    """Whether each property is violated at ``numbers``, whatever is required of them; ``None``
+    where it is not proved of all rounds of a protocol in rounds."""
     counting = _counting(sized.automaton).assuming(equal_to(dict(numbers)))
-    found = {}
+    found: dict[str, bool | None] = {}
     for question in sized.questions:
         decision = counting.decide(question)
+        if sized.automaton.rounds is not None and decision.outcome is not Outcome.PROVED:
+            found[question.property] = False if decision.outcome is Outcome.VACUOUS else None
+            continue
         assert decision.outcome is not Outcome.UNKNOWN, decision.reason
         found[question.property] = decision.outcome is Outcome.VIOLATED
     return found
@@ -121,7 +125,7 @@ def compared(
             left -= 1
         counted = by_counting(sized, numbers)
         for name, violated in explored.items():
-            if violated is None:
+            if violated is None or counted[name] is None:
                 continue
             found.answers += 1
             if violated != counted[name]:

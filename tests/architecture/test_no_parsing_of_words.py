@@ -12,13 +12,12 @@ ROOMS = ("render", "explain", "words")
 ALLOWED = {
     "render/html/content.py": "marks up what stands between backquotes as code",
     "render/html/gallery.py": "makes names of files and ids from names that authors chose",
-    "render/html/obstacles.py": "finds a condition in the text of a spec",
 }
 """The modules that may use regular expressions, and what for."""
 READERS = {
     "explain/trace_equivalence.py",
     "render/diagram/identity.py",
-    "render/diagram/wrappers.py",
+    "words/wrappers.py",
 }
 """The modules that need parts of messages, which documents hold as printed terms."""
 

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from jsonschema import Draft202012Validator
 from mcp import Client
 
 from checker.assist import answer as answers
 from checker.assist.server import make_server
 
+ANSWERS = Draft202012Validator(answers.schema())
 BUDGET = {"seconds": 30, "states": 200_000}
 RELAY = """\
 protocol Relay implements ReliableBroadcast {
@@ -60,7 +61,7 @@ class Caller:
 
 def require_valid(found: dict[str, Any], refused: bool, text: str) -> None:
     """Fails unless an answer is what its schema says, small, and agrees with its text."""
-    jsonschema.validate(found, answers.schema())
+    ANSWERS.validate(found)
     assert len(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()) <= 8_000
     assert text.startswith(f"{found['outcome']}: ")
     assert found["claim"][:200] in text

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from checker.assist.judged import judged_copy
+from checker.assist.look import print_checks
 from tests.assist.calls import CRASH, HONEST, RELAY, SILENT, Caller, weakened
 
 
@@ -110,27 +113,65 @@ def test_judge_asks_what_the_check_does_not(call: Caller, folder: Path) -> None:
     assert other["problems"][0]["code"] == "A001"
 
 
+def test_a_judged_copy_is_edited_at_places_of_the_tree(tmp_path: Path) -> None:
+    """Comments that look like declarations, and braces in them, change nothing."""
+    check = CRASH.replace("Relay {", "Relay // {\n{").replace("agreement", "validity")
+    text = weakened() + "// property agreement : nothing\n" + check
+    (tmp_path / "own.bcast").write_text(text, encoding="utf-8")
+    (tmp_path / "other.bcast").write_text("protocol", encoding="utf-8")
+    declared = {"check": "crash", "hides": {"agreement": "R"}, "properties": ["validity"]}
+    found = judged_copy(tmp_path, "own.bcast", "crash", {"checks": [declared]}, None)
+    assert found == (["agreement"], "judged/own.bcast")
+    copy = (tmp_path / "judged" / "own.bcast").read_text(encoding="utf-8")
+    assert copy == text.replace(
+        "  property agreement", "  property agreement_of_the_author"
+    ).replace("validity }", "validity \n  prove agreement\n}")
+    assert (tmp_path / "judged" / "other.bcast").read_text(encoding="utf-8") == "protocol"
+
+
+def digests(file: Path, text: str, capsysbinary: pytest.CaptureFixture[bytes]) -> dict[str, str]:
+    """What `look` says of the only check in a file with this text."""
+    file.write_text(text, encoding="utf-8")
+    assert print_checks(str(file)) == 0
+    (declared,) = json.loads(capsysbinary.readouterr().out)["checks"]
+    return dict(declared["digests"])
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        (RELAY + CRASH.replace("crash <= 1", "crash <= 0"), {"world"}),
+        (
+            RELAY + CRASH.replace("agreement }", "agreement expect agreement violated }"),
+            {"expected"},
+        ),
+        (weakened() + CRASH, {"agreement"}),
+        (RELAY + CRASH.replace("agreement", "validity"), {"agreement", "validity"}),
+        (RELAY.replace("deliver(p, m)", "") + CRASH, {"protocol"}),
+    ],
+    ids=["world", "expected", "property", "gone", "protocol"],
+)
+def test_digests_tell_what_has_changed(
+    text: str, changed: set[str], tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    file = tmp_path / "relay.bcast"
+    before = digests(file, RELAY + CRASH, capsysbinary)
+    now = digests(file, text, capsysbinary)
+    assert {name for name in {**before, **now} if before.get(name) != now.get(name)} == changed
+
+
 def test_a_baseline_tells_what_has_changed(call: Caller, folder: Path) -> None:
     _write(folder, relay=RELAY + CRASH)
-
     (declared,) = (call("look", path="relay.bcast"))["checks"]
     same = {"path": "relay.bcast", "check": "crash", "baseline": declared["digests"]}
     assert not (call("check", **same))["problems"]
-    changes = {
-        "world": (RELAY + CRASH.replace("crash <= 1", "crash <= 0"), "world has changed"),
-        "expected": (
-            RELAY + CRASH.replace("agreement }", "agreement expect agreement violated }"),
-            "expected has",
-        ),
-        "property": (weakened() + CRASH, "agreement has changed"),
-        "gone": (RELAY + CRASH.replace("agreement", "validity"), "agreement is gone"),
-        "protocol": (RELAY.replace("deliver(p, m)", "") + CRASH, "protocol has changed"),
-    }
-    for name, (text, said) in changes.items():
-        (folder / "relay.bcast").write_text(text, encoding="utf-8")
-        found = call("check", **same)
-        assert found["claim"].startswith("Not what it was"), name
-        assert any(said in p["message"] for p in found["problems"] if p["code"] == "A008"), name
+    worse = RELAY + CRASH.replace("crash <= 1", "crash <= 0").replace("agreement", "validity")
+    _write(folder, relay=worse)
+    found = call("check", **same)
+    assert found["claim"].startswith("Not what it was: agreement is gone, world has changed.")
+    said = [p["message"] for p in found["problems"] if p["code"] == "A008"]
+    assert said == ["agreement is gone", "world has changed"]
 
 
 def test_a_run_is_shown_in_parts(call: Caller, folder: Path) -> None:
@@ -157,13 +198,36 @@ def test_a_run_is_shown_in_parts(call: Caller, folder: Path) -> None:
     assert unknown["problems"][0]["code"] == "A004"
 
 
+BOUNDED = """\
+protocol Counter {
+  state seen : 0..9 = 0
+  upon condition seen < 9 { seen += 1 }
+  upon condition seen == 9 { let k = 1  seen := [1, 2][seen] }
+  property small : always forall p in Proc: p.seen <= 9
+}
+check bounded of Counter { n = 1  bound p.seen <= 3  prove small  allow unused }
+check fails of Counter { n = 1  prove small }
+"""
+
+
+def test_outcomes_within_and_error(call: Caller, folder: Path) -> None:
+    """What holds within a bound, or whose run meets an error, is no success."""
+    _write(folder, counter=BOUNDED)
+    within = call("check", path="counter.bcast", check="bounded")
+    assert (within["outcome"], within["as_expected"]) == ("within", False)
+    assert within["verdicts"][0]["verdict"] == "within"
+    fails = call("check", path="counter.bcast", check="fails")
+    assert (fails["outcome"], fails["as_expected"]) == ("error", False)
+    assert fails["run"]["handle"]
+
+
 def test_other_tools(call: Caller, folder: Path) -> None:
     """Proofs, walks, mutants, logs and the library."""
     _write(folder, relay=RELAY + CRASH + HONEST)
     rows = [
-        '{"process": "p1", "event": "broadcast", "msg": "a", "seq": 1}',
-        '{"process": "p1", "event": "deliver", "sender": "p1", "msg": "a", "seq": 2}',
-        '{"process": "p1", "event": "deliver", "sender": "p1", "msg": "a", "seq": 3}',
+        '{"process": "p1", "pos": 1, "kind": "broadcast", "msg": "a"}',
+        '{"process": "p1", "pos": 2, "kind": "deliver", "sender": "p1", "msg": "a"}',
+        '{"process": "p1", "pos": 3, "kind": "deliver", "sender": "p1", "msg": "a"}',
     ]
     (folder / "log.ndjson").write_text("\n".join(rows) + "\n", encoding="utf-8")
 
@@ -178,7 +242,16 @@ def test_other_tools(call: Caller, folder: Path) -> None:
     assert mutated["outcome"] in ("holds", "violated", "unknown")
     assert "small changes" in mutated["claim"]
     logged = call("log", logs=["log.ndjson"], interface="ReliableBroadcast")
-    assert logged["outcome"] in ("violated", "unusable")
+    assert logged["outcome"] == "violated"
+    words = {each["property"]: each["verdict"] for each in logged["verdicts"]}
+    assert words["no_duplication"] == "violated" and words["no_creation"] == "holds"
+    (folder / "log.ndjson").write_text("\n".join(rows[:2]) + "\n", encoding="utf-8")
+    kept = call("log", logs=["log.ndjson"], interface="ReliableBroadcast")
+    words = {each["property"]: each["verdict"] for each in kept["verdicts"]}
+    assert words["no_duplication"] == "holds"
+    (folder / "log.ndjson").write_text('{"process": "p1", "kind": "deliver"}\n', encoding="utf-8")
+    unread = call("log", logs=["log.ndjson"], interface="ReliableBroadcast")
+    assert (unread["outcome"], unread["problems"][0]["code"]) == ("unusable", "E081")
     both = call("log", logs=["log.ndjson"], interface="A", path="relay.bcast")
     assert both["problems"][0]["code"] == "A001"
     assert "broadcast/eager_reliable" in str((call("library", query="eager"))["lines"])

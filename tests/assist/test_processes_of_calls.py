@@ -16,9 +16,10 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from checker.assist.commands import Commands
+from checker.assist.commands import Commands, Output
 from checker.assist.condense import answer_of_check, answer_of_log, answer_of_mutation
 from checker.assist.refusals import Refused
+from checker.assist.tools import _no_report
 from checker.processes import descendants
 from tests.assist.calls import CRASH, HONEST, RELAY, Caller, require_valid
 
@@ -152,17 +153,38 @@ def test_a_command_that_is_late_is_unknown(call: Caller, folder: Path) -> None:
     assert found["as_expected"] is not True
 
 
+def test_a_command_that_is_told_to_end_before_it_listens_is_unknown(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    """The signal ends it while it is still importing, so it writes nothing."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("checker.assist.commands.LATE", 0)
+
+    async def run() -> Output:
+        commands = Commands()
+        found = await commands.run(["diagnostic", "N003"], commands.new_folder(), 0)
+        commands.close()
+        return found
+
+    found = anyio.run(run)
+    assert found.late and not found.out
+    assert _no_report(found).outcome == "unknown"
+
+
 def test_a_command_that_had_no_time_to_begin_is_unknown() -> None:
     document = {"reports": [], "diagnostics": [], "exit_code": 3}
     for condense in (lambda d: answer_of_check(d, {}), answer_of_log, answer_of_mutation):
         assert condense(document).outcome == "unknown"
-        assert condense({**document, "exit_code": 2}).outcome == "unusable"
+        assert condense({**document, "exit_code": 2}).outcome == "unknown"
+        wrong = {"code": "S001", "message": "m", "file": "f", "line": 1, "column": 1}
+        said = [{**wrong, "hint": "", "expected": ""}]
+        assert condense({**document, "diagnostics": said, "exit_code": 2}).outcome == "unusable"
 
 
 def test_calls_at_once_answer_as_calls_in_turn(call: Caller, folder: Path) -> None:
     (folder / "relay.bcast").write_text(RELAY + CRASH + HONEST, encoding="utf-8")
     budget = {"seconds": 50, "states": 100_000}
-    given = [{"path": "relay.bcast", "check": c, "budget": budget} for c in ("crash", "honest")] * 4
+    given = [{"path": "relay.bcast", "check": c, "budget": budget} for c in ("crash", "honest")] * 2
 
     async def at_once() -> list[Any]:
         found: list[Any] = [None] * len(given)
@@ -176,7 +198,7 @@ def test_calls_at_once_answer_as_calls_in_turn(call: Caller, folder: Path) -> No
         return [each.structured_content for each in found]
 
     together = call.portal.call(at_once)
-    in_turn = [call.raw("check", each) for each in given[:2]] * 4
+    in_turn = [call.raw("check", each) for each in given[:2]] * 2
     assert [_essence(each) for each in together] == [_essence(each) for each in in_turn]
 
 

@@ -97,13 +97,22 @@ def test_silence_about_what_an_engine_does_not_claim_is_no_verdict(
     assert "the toy engine does not support `--threads`" in capsys.readouterr().out
 
 
+IMPATIENT = """
+import sys
+from checker.cli import supervisor
+supervisor.SILENT, supervisor.GLANCE = 0.2, 0.1
+from checker.cli.main import main
+sys.exit(main())
+"""
+
+
 def test_an_engine_that_does_not_end_is_ended(folder: Path, monkeypatch: Patch) -> None:
     """It does not poll either, so its process is killed."""
     endless = "Toy.explore = lambda *_: max(x for x in iter(int, 1))\n"
     install(folder, monkeypatch, ENGINE + endless + EXPORT, POINTS)
     words = ["check", "counter.bcast::one", "--engine", "toy", "--timeout", "1"]
     done = subprocess.run(
-        [sys.executable, "-m", "checker.cli", *words],
+        [sys.executable, "-c", IMPATIENT, *words],
         env={**os.environ, "PYTHONPATH": os.pathsep.join((str(folder / "site-toy"), str(ROOT)))},
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip

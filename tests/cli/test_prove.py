@@ -12,8 +12,7 @@ from checker.cli.main import main
 from checker.resources import specs
 from checker.results.proof import Proof
 from checker.results.verdict import PropertyVerdict, Report, Word
-from tests.documents import only_report
-from tests.render.test_proof_view import validate_document
+from tests.documents import only_report, validator
 
 Out = pytest.CaptureFixture[str]
 
@@ -58,7 +57,7 @@ def test_a_finite_system_is_proved_at_every_depth(spec: str, tmp_path: Path, cap
     assert found["known"] == found["within"] == "proved"
     assert all(v["certificate"] for v in document["verdicts"])
     assert document["proof"]["scope"] == ""
-    validate_document(document)
+    validator("report", "report").validate(document)
 
 
 def test_what_is_violated_has_a_run(spec: str, tmp_path: Path, capsys: Out) -> None:
@@ -218,7 +217,7 @@ def test_echo_is_proved_for_every_n(tmp_path: Path, capsys: Out) -> None:
         "relay": "proved",
     }
     assert document["proof"]["scope"] == "every n, T, f with n > 3 * T and f <= T"
-    validate_document(document)
+    validator("report", "report").validate(document)
     capsys.readouterr()
 
 

@@ -99,6 +99,21 @@ def test_bench_writes_its_table_into_a_page(
     assert page.read_text("utf-8") == "a\n<!-- threshold: begin -->\n"
 
 
+def test_bench_counts_the_liveness_that_is_decided(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two specifications of one file: one is violated, one is outside the fragment."""
+    for name in ("crashes.ta", "inner/resets.eta"):
+        (folder / name).unlink()
+    more = "    ends: <>(told != 0);\n    odd: []((yes == 0) -> <>(told == 0));\n"
+    begin, end, rest = SAFE.rpartition("  }\n}")
+    (folder / "safe.ta").write_text(f"{begin}{more}{end}{rest}", "utf-8")
+    assert main(["bench", "threshold", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert "safe.ta  safe " in said and " 1 of 2 " in said
+    assert "2 liveness specifications, " in said and " s: 1 unknown, 1 violated\n" in said
+
+
 def test_bench_without_a_table_says_what_is_not_decided(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

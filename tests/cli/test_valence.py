@@ -13,7 +13,7 @@ from checker.cli.valence_chapters import write_chapters
 from checker.engines.valence import ValenceUnknown
 from checker.render.html.gallery import index_of
 from checker.valence import strips
-from tests.documents import only_report, validate_alone
+from tests.documents import only_report, validator
 
 LEADER = f"{resources.specs() / 'consensus' / 'leader.bcast'}::leader_crash_one"
 IMPATIENT = f"{resources.specs() / 'commit' / 'two_phase_commit.bcast'}::no_fault"
@@ -48,7 +48,7 @@ def test_the_document_fits_its_schema(tmp_path: Path) -> None:
     out = tmp_path / "valence.json"
     assert run(["valence", IMPATIENT, "-q", "--json", str(out)]) == 0
     document = only_report(out.read_text(encoding="utf-8"))
-    validate_alone(json.loads(out.read_text(encoding="utf-8")), "valence")
+    validator("valence").validate(json.loads(out.read_text(encoding="utf-8")))
     assert document["starts"][3]["open"] == ["0", "1"]
     assert document["critical"][0]["holder"] == "c1"
 

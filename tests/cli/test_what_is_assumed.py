@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from tests.documents import only_report
-from tests.results.test_documents import validator
+from tests.documents import only_report, validator
 
 Out = pytest.CaptureFixture[str]
 

@@ -19,7 +19,7 @@ from checker.diagnostics import SpecError
 from checker.formats.json_format import reports_of
 from checker.logs.mapping import LogMapping
 from checker.polling import poll
-from tests.documents import only_report, validate_alone
+from tests.documents import only_report, validator
 
 SPEC = """
 protocol Echo implements BestEffortBroadcast {
@@ -251,7 +251,7 @@ def test_a_document_of_several_is_a_list_with_those_that_cannot_be_used(
     assert main(["conform", check, *logs, "--jobs", "1", "--json", str(out)]) == 2
     good, bad = found = reports_of(out.read_text(encoding="utf-8"))
     document = json.loads(out.read_text(encoding="utf-8"))
-    validate_alone(document, "conformance")
+    validator("conformance").validate(document)
     assert [problem["code"] for problem in document["diagnostics"]] == ["E074"]
     assert (good["verdict"], bad["verdict"], bad["name"]) == ("holds", "unknown", logs[1])
     assert "E074" in bad["error"] and len(found) == 2

@@ -27,7 +27,7 @@ from checker.session.pipeline import read_spec
 from tests.conform.projection import Row, draw_run, is_log_of_a_run, logs_of, write
 from tests.conform.test_local_systems import changed_value, small
 from tests.conform.test_random_logs import change, forget
-from tests.results.test_documents import validator
+from tests.documents import validator
 
 SCHEMA = validator("monitoring")
 LIMIT, MOST = 1_500, 600

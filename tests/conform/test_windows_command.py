@@ -117,6 +117,7 @@ def test_one_fault_is_one_red_window(tmp_path: Path) -> None:
     assert first is not None
     assert "ADD(2)" in first.line.text
     assert "TOTAL(3)" in first.reasons[0]
+    assert score["receive ADD"].condition == "`send` is missing"
     assert report.word is Word.VIOLATED
 
 
@@ -211,4 +212,4 @@ def test_a_wrong_line_near_the_end_is_named_without_a_search(tmp_path: Path) -> 
     assert "no step of s1 explains" in report.sentence
     (obstacle,) = report.obstacles
     assert obstacle.line.number == 6
-    assert any("total would be 6 after it" in reason for reason in obstacle.reasons)
+    assert sum("total would be 6 after it" in reason for reason in obstacle.reasons) == 1

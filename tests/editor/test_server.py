@@ -247,7 +247,7 @@ SAMPLE = random.Random(2).sample(LIBRARY, len(LIBRARY))
 
 
 @pytest.mark.every
-@pytest.mark.parametrize("path", first_by_default(SAMPLE, 6), ids=[path.stem for path in SAMPLE])
+@pytest.mark.parametrize("path", first_by_default(SAMPLE, 3), ids=[path.stem for path in SAMPLE])
 def test_the_library(editor: Editor, path: Path) -> None:
     """Every request is answered, and what is told is what a fresh check says."""
     text = path.read_text(encoding="utf-8")
@@ -306,7 +306,7 @@ def _place(text: str, offset: int) -> lsp.Position:
 
 
 @pytest.mark.every
-@pytest.mark.parametrize("seed", first_by_default(range(24), 2))
+@pytest.mark.parametrize("seed", first_by_default(range(24), 1))
 def test_an_editing_session(editor: Editor, seed: int) -> None:
     """Nothing that is typed brings the server down, and in the end it says what a fresh check says
     of a text that can be parsed, and of any other at least that."""

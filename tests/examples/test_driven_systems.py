@@ -196,10 +196,8 @@ def happens(example: Example, name: str, folder: Path) -> None:
     assert "another way" in right.said
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=() if each == "votes_twice" else pytest.mark.slow)
-             for each in ELECTIONS.scenes],
-)  # fmt: skip
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ELECTIONS.scenes)
 def test_two_servers_of_pysyncobj_lead_in_one_term(name: str, tmp_path: Path) -> None:
     pytest.importorskip("pysyncobj", reason="PySyncObj is missing: pip install pysyncobj")
     happens(ELECTIONS, name, tmp_path)

@@ -21,7 +21,7 @@ from checker.results.trace import Cost
 from tests.agreement.textbook import Model, fair, random_model, some_fair_run, subsets, violations
 from tests.explain.budgeted import at_most, faulty_system, least, numbers, random_system
 from tests.explain.violations import violation
-from tests.selection import first_by_default
+from tests.selection import first_by_default, some
 
 
 def violated(seeds: range) -> Iterator[tuple[int, TransitionSystem, Path]]:
@@ -34,7 +34,7 @@ def violated(seeds: range) -> Iterator[tuple[int, TransitionSystem, Path]]:
 
 
 def test_no_run_takes_less() -> None:
-    for seed, system, path in violated(range(60)):
+    for seed, system, path in violated(range(some(60))):
         (prop,) = system.properties
         run = rerun(system, path, prop)
         found = minimise(system, prop, path, run, ExplainingBudget(60))
@@ -48,7 +48,7 @@ def test_no_run_takes_less() -> None:
 @pytest.mark.parametrize("most", first_by_default([0, 1], 1))
 def test_whole_runs_within_a_budget(most: int) -> None:
     outcomes = set()
-    for seed in range(110):
+    for seed in range(some(110)):
         model = random_model(seed)
         if model.states * (most + 1) > 8:
             continue

@@ -45,7 +45,7 @@ def test_all_of_it(found: Violation) -> None:
     assert said.note.startswith("a crash inside a handler counts as one before or after it")
     assert said.ablations == (
         Counterfactual("fault", "the crash of p1", 3, "holds"),
-        Counterfactual("message", "COPY(DATA(p1, a)) from p1 to p1", 2, "holds"),
+        Counterfactual("message", "DATA(p1, a) from p1 to p1", 2, "holds"),
     )
     assert said.sentences[0].startswith("Uniform agreement fails: p1")
     again = replay_document(found.system, trace)

@@ -17,8 +17,7 @@ CASES = {
         "broadcast/eager_reliable_without_relay.bcast::crash_one",
         "agreement",
         "Agreement fails: p2, which is correct, delivered a; p3, which is correct, never does.",
-        "p1 crashed after its COPY(DATA(p1, a)) reached only p2, and p2 sends p3 nothing after"
-        " that.",
+        "p1 crashed after its DATA(p1, a) reached only p2, and p2 sends p3 nothing after that.",
         "After step 3 the system is quiescent.",
     ),
     "what a faulty process delivered": (
@@ -26,7 +25,7 @@ CASES = {
         "uniform_agreement",
         "Uniform agreement fails: p1, which crashed later, delivered a; p2, which is correct,"
         " never does.",
-        "p1 crashed before its COPY(DATA(p1, a)) reached anybody else.",
+        "p1 crashed before its DATA(p1, a) reached anybody else.",
         "After step 3 the system is quiescent.",
     ),
     "both messages and both processes": (
@@ -238,4 +237,4 @@ def test_a_message_that_was_sent_again_has_reached_whom_it_reached_before() -> N
     first = replace(copies, step=1, received=("p2",), missing=("p3",))
     twice = replace(found.trace, copies=(first, replace(copies, step=2)))
     crash = sentences(found.system, found.prop, found.run, twice)[1]
-    assert crash == "p1 crashed after its COPY(DATA(p1, a)) reached only itself and p2."
+    assert crash == "p1 crashed after its DATA(p1, a) reached only itself and p2."

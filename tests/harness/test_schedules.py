@@ -13,9 +13,9 @@ from checker.formats.json_format import trace_from_text
 from checker.harness.files import write_harness
 from checker.harness.runtime import acts
 from checker.harness.runtime.plan import plan
-from checker.harness.schedule import schedule
+from checker.harness.schedule import _declared, schedule
 from checker.records import replace
-from checker.results.trace import RECORDED, Trace
+from checker.results.trace import RECORDED, Source, Trace
 
 SPEC = """\
 protocol Plain implements ReliableBroadcast {
@@ -243,3 +243,19 @@ def test_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "DIR belongs to --to harness" in capsys.readouterr().err
     assert main(["export", file, file, "--to", "harness"]) == 2
     assert "trace.json" in capsys.readouterr().err
+
+
+def test_names_of_fields_are_those_that_the_spec_declares() -> None:
+    """Also of messages with types that have commas, and none of a text in another syntax."""
+    text = """\
+protocol P {
+  message PAIR(left: (Proc, Nat), right: set<Msg>)
+  // message PAIR(other: Msg)
+  message BARE
+}
+"""
+    assert dict(_declared(Source("p.bcast", "", text))) == {
+        "PAIR": ("left", "right"),
+        "BARE": (),
+    }
+    assert dict(_declared(Source("p.bcast", "", "message PAIR(left: Msg)"))) == {}

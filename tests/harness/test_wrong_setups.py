@@ -107,7 +107,7 @@ def test_ports_that_are_taken(folder: Path) -> None:
     ("before", "after", "said"),
     [
         ("STEPS = [", "STEPS = [1 +", "E139: schedule.py:"),
-        ("STEPS = [", "STEPS = [7,", "E139: schedule.py: item 1 of STEPS is no act: 7"),
+        ("STEPS = [", "STEPS = [7,", "E139: schedule.py: item 1 of STEPS is not an act: 7"),
         ("ENDS = True", "ENDS = 3", "E139: schedule.py: ENDS has to be a bool"),
         ('Request(1, "p1"', 'Request(1, "p9"', "E139: schedule.py: step 1: no process p9"),
     ],

@@ -11,7 +11,7 @@ from checker.cli.main import main
 from checker.engines import budgets
 from checker.histories import judging
 from checker.histories.linearizability import Part, Reached
-from tests.documents import validate_alone
+from tests.documents import validator
 
 GOOD = """{:process 0 :type :invoke :f :write :value 3}
 {:process 0 :type :ok :f :write :value 3}
@@ -40,7 +40,7 @@ def test_a_violation_is_a_document(tmp_path: Path) -> None:
     arguments.append(written(tmp_path, "{", "c.edn") + "x")
     assert main(["judge", *arguments, "--as", "Register", "--json", str(out)]) == 2
     document = json.loads(out.read_text(encoding="utf-8"))
-    validate_alone(document, "judgement")
+    validator("judgement").validate(document)
     assert [report["verdict"] for report in document["reports"]] == ["holds", "violated", "unknown"]
     refutation = document["reports"][1]["refutation"]
     assert [one["text"] for one in refutation["operations"]] == ["read() = 4"]

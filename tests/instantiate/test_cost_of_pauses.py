@@ -45,7 +45,6 @@ def test_pauses_that_nobody_notices_cost_nothing(name: str) -> None:
         assert states(name, "any", reduce) == states(name, "none", reduce), reduce
 
 
-@pytest.mark.every
 @pytest.mark.parametrize("name", NOTICED)
 def test_pauses_at_most_double_the_states(name: str) -> None:
     without, paused = (states(name, pause, "none") for pause in ("none", "any"))

@@ -16,7 +16,7 @@ from checker.language.load import Spec
 from checker.mutate import fill_tasks
 from checker.mutate.worst_run import longest
 from checker.proving.dispatch_check import answer_check
-from tests.worlds.documents import validate
+from tests.documents import validator
 
 MAJORITY = """\
 protocol Ack implements UniformReliableBroadcast {
@@ -59,7 +59,7 @@ def filled(path: Path, text: str, *words: str) -> tuple[dict[str, Any], int]:
     out = path.with_suffix(".json")
     code = main(["fill", str(path), "--jobs", "1", "-q", "--json", str(out), *words])
     document = json.loads(out.read_text("utf-8"))
-    validate(document, "filling")
+    validator("filling").validate(document)
     assert document["exit_code"] == code
     return (document["reports"] or [{}])[0], code
 

@@ -10,7 +10,7 @@ import pytest
 
 from checker import resources
 from checker.cli.main import main
-from tests.documents import validate_alone
+from tests.documents import validator
 
 SPEC = """\
 protocol Counter {
@@ -38,7 +38,7 @@ def judged(path: Path, *words: str, code: int = 0) -> dict[str, Any]:
     out = path.with_suffix(".json")
     assert main(["mutate", str(path), "--jobs", "1", "-q", "--json", str(out), *words]) == code
     document = json.loads(out.read_text("utf-8"))
-    validate_alone(document, "mutation")
+    validator("mutation").validate(document)
     (report,) = document["reports"]
     return report
 

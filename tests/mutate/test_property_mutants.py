@@ -13,7 +13,7 @@ from checker.cli.main import main
 from checker.language.load import Spec
 from checker.mutate.property_mutants import property_mutants
 from checker.results.mutation import STRONGER, WEAKER
-from tests.documents import validate_alone
+from tests.documents import validator
 
 SPEC = """\
 protocol Counter {
@@ -83,7 +83,7 @@ def judged(text: str, *words: str, code: int = 0) -> dict[str, Any]:
     command = ["mutate", str(path), "--properties", "--jobs", "1", "-q", "--json", "out.json"]
     assert main([*command, *words]) == code
     document = json.loads(Path("out.json").read_text("utf-8"))
-    validate_alone(document, "mutation")
+    validator("mutation").validate(document)
     (report,) = document["reports"]
     return report
 

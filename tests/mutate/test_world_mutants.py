@@ -11,7 +11,7 @@ import pytest
 from checker.cli.main import main
 from checker.language.load import load_text
 from checker.mutate.world_mutants import worlds_of
-from tests.documents import validate_alone
+from tests.documents import validator
 
 SPEC = """\
 protocol P implements ReliableBroadcast {
@@ -61,7 +61,7 @@ def judged(path: Path, *words: str) -> dict[str, Any]:
         main(["mutate", str(path), "--world", "--jobs", "1", "-q", "--json", str(out), *words]) == 0
     )
     document = json.loads(out.read_text("utf-8"))
-    validate_alone(document, "mutation")
+    validator("mutation").validate(document)
     (report,) = document["reports"]
     return report
 

@@ -24,6 +24,7 @@ from tests.agreement.generator import Generator
 from tests.agreement.textbook import random_model, system_of
 from tests.native.walked import Walk, stored, walk
 from tests.properties.test_buchi_automaton import random_formula
+from tests.selection import some
 
 Edges = dict[State, set[State]]
 
@@ -111,7 +112,7 @@ def check(system: TransitionSystem, folder: Path, shards: int) -> int:
 def test_plain_graphs(tmp_path: Path) -> None:
     sizes = [
         check(system_of(random_model(seed)), tmp_path / f"{seed}-{shards}", shards)
-        for seed in range(12)
+        for seed in range(some(12))
         for shards in (1, 2, 3)
     ]
     assert min(sizes) == 0 < max(sizes)
@@ -124,7 +125,7 @@ def test_states_of_any_width(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         backward_search, "compile_image", lambda image: compile_image(image, Effort.QUICK)
     )
     sizes: dict[bool, list[int]] = {True: [], False: []}
-    for seed in range(30):
+    for seed in range(some(30)):
         draw = random.Random(seed)
         formula = random_formula(draw, 2)
         system = Generator(lambda count, draw=draw: draw.randrange(count)).system(formula)

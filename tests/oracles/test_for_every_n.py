@@ -48,6 +48,8 @@ ONE_STEP = "for_every_n/one_step_consensus.bcast"
 ONE_COMMUNICATION = "for_every_n/one_communication_step.bcast"
 BOSCO = "for_every_n/bosco.bcast"
 BEN_OR = "for_every_n/ben_or_round.bcast"
+ALL_ROUNDS = "for_every_n/ben_or_all_rounds.bcast"
+VOTING_ROUNDS = "for_every_n/voting_rounds.bcast"
 HYBRID = "for_every_n/hybrid_broadcast.bcast"
 NAIVE = "for_every_n/naive_voting.bcast"
 
@@ -154,6 +156,15 @@ THEORY: list[tuple[str, str, str, Mapping[str, int]]] = [
     (NAIVE, "without_liars", "agreement", HOLDS),
     (NAIVE, "enough_votes", "agreement", HOLDS),
     (NAIVE, "enough_votes", "unanimity", HOLDS),
+    # Ben-Or 1983: safe in all rounds, for n > 5T and for n > 2T.
+    (ALL_ROUNDS, "agreement_for_every_n", "agreement", HOLDS),
+    (ALL_ROUNDS, "validity_for_every_n", "validity", HOLDS),
+    (ALL_ROUNDS, "crashes_agree_for_every_n", "uniform_agreement", HOLDS),
+    (ALL_ROUNDS, "crashes_are_valid_for_every_n", "uniform_validity", HOLDS),
+    # Voting: of 3, p2 decides false, heard from p1 and p2; p1 hears true from p3 and adopts it, as
+    # `adopts` is n - 2T = 1. So do p2 and p3, and the next round decides true.
+    (VOTING_ROUNDS, "for_every_n", "uniform_agreement", HOLDS),
+    (VOTING_ROUNDS, "one_process_short", "uniform_agreement", {"n": 3, "T": 1, "last": 2}),
 ]
 
 
@@ -165,6 +176,10 @@ SLOW = {
     (BRACHA, "one_process_short"),
     (BEN_OR, "one_process_short"),
     (BEN_OR, "two_processes_short"),
+    (ALL_ROUNDS, "agreement_for_every_n"),
+    (ALL_ROUNDS, "validity_for_every_n"),
+    (ALL_ROUNDS, "crashes_agree_for_every_n"),
+    (ALL_ROUNDS, "crashes_are_valid_for_every_n"),
 }
 """They take longest; by default the echo broadcast, which Bracha's is made of, and other checks of
 Ben-Or's rounds are asked."""

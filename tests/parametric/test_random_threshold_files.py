@@ -10,9 +10,10 @@ from checker.engines.options import Options
 from checker.proving.threshold import prove_file
 from checker.results.verdict import Word
 from tests.parametric.random_threshold_files import File
+from tests.selection import some
 
-FEW, MANY = 40, 1500
-WITH_RESETS = 15, 500
+FEW, MANY = some(40), 1500
+WITH_RESETS = some(15), 500
 UNDECIDED = ("E122", "E123", "two encodings", "no invariant was found")
 
 

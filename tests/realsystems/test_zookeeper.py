@@ -10,8 +10,8 @@ from tests.realsystems.played import told
 
 pytest.importorskip("kazoo", reason="kazoo is not installed: pip install '.[examples]'")
 
-from examples.zookeeper.story import CLIENTS, EACH, SCENES, STORY
 from examples.zookeeper.server import zookeeper
+from examples.zookeeper.story import CLIENTS, EACH, SCENES, STORY
 
 pytestmark = [
     pytest.mark.realsystems,

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from jsonschema import Draft202012Validator
-from referencing import Registry, Resource
 from rich.console import Console
 
-from checker.cli.schema import schema_of
 from checker.formats.json_format import report_to_json
 from checker.records import replace
 from checker.render.terminal.report import report_view
 from checker.results.proof import AutomatonSize, Proof, Weakened
 from checker.results.verdict import Expected, PropertyVerdict, Report, Word, meets
+from tests.documents import validator
 
 SCOPE = "every n, T, f with n > 3 * T and f <= T"
 PROVED = PropertyVerdict(
@@ -50,14 +48,6 @@ def text(report: Report) -> str:
     with console.capture() as captured:
         console.print(report_view(report))
     return captured.get()
-
-
-def validate_document(document: object) -> None:
-    documents = [schema_of(name) for name in ("report", "trace")]
-    found = [(d["$id"], Resource.from_contents(d)) for d in documents]
-    registry: Registry[object] = Registry().with_resources(found)
-    report = {"$ref": f"{documents[0]['$id']}#/$defs/report"}
-    Draft202012Validator(report, registry=registry).validate(document)
 
 
 def test_a_proof_says_what_it_is_about_and_what_it_took() -> None:
@@ -120,7 +110,7 @@ def test_what_is_proved_holds_and_what_is_bounded_need_not() -> None:
 @pytest.mark.parametrize("report", [FOR_ALL, BOUNDED], ids=["proof", "bounded"])
 def test_documents_follow_the_schema(report: Report) -> None:
     document = report_to_json(report)
-    validate_document(document)
+    validator("report", "report").validate(document)
     assert json.loads(json.dumps(document)) == document
 
 

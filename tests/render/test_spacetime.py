@@ -315,3 +315,17 @@ def test_a_loss_is_drawn_wherever_it_happens() -> None:
         step(2, ev.RoundEnded(), lose("p1", "DATA", "p1"), lose("p1", "DATA", "p2")),
     )
     assert "✗ DATA to itself" in row(made, "to itself")
+
+
+def test_texts_that_are_cut_alike_are_told_with_their_steps() -> None:
+    long = "visible_to_everybody"
+    made = trace(
+        step(1, store("p1", long, "the first of these values")),
+        step(2, store("p1", long, "the second of these values")),
+        step(3, store("p2", "b", "a value of its own that is long, too")),
+        processes=("p1", "p2", "p3"),
+    )
+    told = " ".join("\n".join(drawn(made, 60)).split())
+    assert f"in step 1: stores {long} = the first of these values" in told
+    assert f"in step 2: stores {long} = the second of these values" in told
+    assert "in step 3" not in told, "what is left of it is like nothing else"

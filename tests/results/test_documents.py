@@ -6,10 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
-from referencing import Registry, Resource
 
-from checker.cli.schema import DOCUMENTS, schema_of
 from checker.diagnostics import SpecError
 from checker.engines.reference.engine import explore
 from checker.formats.forms import FORMS
@@ -29,19 +26,11 @@ from checker.results.narrate import narrate
 from checker.results.trace import Header, Trace
 from checker.results.vacuity import coverage, never_happened
 from checker.results.verdict import Expected, Report
+from tests.documents import validator
 from tests.results.pingpong import lasso, pingpong
 from tests.results.relay import relay
 
 HEADER = Header("0.1", "relay.bcast", "three", {"n": 3}, {"n": "3"})
-
-
-def validator(name: str) -> Draft202012Validator:
-    schemas = {each: schema_of(each) for each in DOCUMENTS}
-    registry: Registry[Any] = Registry()
-    for schema in schemas.values():
-        Draft202012Validator.check_schema(schema)
-        registry = registry.with_resource(schema["$id"], Resource.from_contents(schema))
-    return Draft202012Validator(schemas[name], registry=registry)
 
 
 def document_of(*reports: dict[str, Any]) -> dict[str, Any]:

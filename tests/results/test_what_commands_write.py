@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from checker.cli.main import main
+from checker.cli.schema import schema_of
 from checker.resources import specs
-from tests.results.test_documents import validator
+from tests.documents import validator
 
 LIBRARY = specs()
 ERRING = """
@@ -128,8 +129,8 @@ def test_the_schemas_are_called_by_their_formats() -> None:
     from checker.formats.forms import DOCUMENT_FORMAT
     from checker.results.trace import FORMAT
 
-    assert validator("report").schema["$id"] == f"bivalence:reports:{DOCUMENT_FORMAT}"
-    assert validator("trace").schema["$id"] == f"bivalence:trace:{FORMAT}"
+    assert schema_of("report")["$id"] == f"bivalence:reports:{DOCUMENT_FORMAT}"
+    assert schema_of("trace")["$id"] == f"bivalence:trace:{FORMAT}"
 
 
 def test_rows_are_the_steps_of_the_trace(

@@ -26,7 +26,6 @@ def bits(values: set[int]) -> int:
     return sum(1 << value for value in values)
 
 
-@pytest.mark.every
 @pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_words_are_those_of_the_definition(seed: int, engine: str) -> None:
@@ -45,7 +44,6 @@ def test_words_are_those_of_the_definition(seed: int, engine: str) -> None:
     assert all(found.word((state,)) is None for state in unreached)
 
 
-@pytest.mark.every
 @pytest.mark.parametrize("seed", SEEDS)
 def test_critical_states_are_those_of_the_definition(seed: int) -> None:
     graph = drawn(seed)
@@ -62,7 +60,6 @@ def test_critical_states_are_those_of_the_definition(seed: int) -> None:
         assert {path.states[-1][0] for path in paths} == critical
 
 
-@pytest.mark.every
 @pytest.mark.parametrize("seed", SEEDS)
 def test_engines_agree_on_levels_and_on_whether_a_run_never_decides(seed: int) -> None:
     graph = drawn(seed)

@@ -76,8 +76,7 @@ def compared(spec: Spec, file: Path, modes: tuple[str, ...], most: int) -> list[
 
 def agreed(spec: Spec, file: Path, modes: tuple[str, ...], most: int = 20_000) -> dict[str, bool]:
     """Whether each property is violated, where the definition and the tool say the same of it; the
-    tool is asked in the first of ``modes`` (best one by which traces are shortest ones) and, by
-    turns, in one of the others."""
+    tool is asked in one of ``modes``, by turns (in both of two)."""
     graph = explore(spec, most)
     verdicts, text = judge(graph), graph.model.spec.text()
     file.write_text(text, encoding="utf-8")

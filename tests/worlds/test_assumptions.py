@@ -20,7 +20,7 @@ from checker.worlds.asking import Asker
 from checker.worlds.assumptions import Assumptions, Question
 from checker.worlds.monotone import Answer
 from checker.worlds.points import PointOutcome, PointTask
-from tests.worlds.documents import validate
+from tests.documents import validator
 
 SPEC = """\
 protocol P implements ReliableBroadcast {
@@ -45,7 +45,7 @@ def asked(path: Path, text: str, *words: str) -> dict[str, Any]:
     out = path.with_suffix(".json")
     code = main(["assumptions", str(path), "--jobs", "1", "-q", "--json", str(out), *words])
     document = json.loads(out.read_text("utf-8"))
-    validate(document, "assumptions")
+    validator("assumptions").validate(document)
     (report,) = document["reports"]
     assert code == document["exit_code"] == (0 if report["is_decided"] else 3)
     return report

@@ -15,7 +15,7 @@ from checker.cli.main import main
 from checker.results.frontier import Boundary
 from checker.words.frontier import shape_text
 from checker.worlds.formula import Formula, fits
-from tests.worlds.documents import validate
+from tests.documents import validator
 
 QUORUM = """\
 protocol Quorum(need: Nat) {
@@ -38,7 +38,7 @@ def asked(path: Path, text: str, *words: str) -> tuple[dict[str, Any], int]:
 def run(name: str, out: Path, *words: str) -> tuple[dict[str, Any], int]:
     code = main(["frontier", name, "--jobs", "1", "-q", "--json", str(out), *words])
     document = json.loads(out.read_text("utf-8"))
-    validate(document, "frontier")
+    validator("frontier").validate(document)
     assert document["exit_code"] == code
     return (document["reports"] or [{}])[0], code
 
@@ -191,7 +191,6 @@ def test_some_headers_state_a_frontier() -> None:
     assert {path.stem for path in FILES} >= {"uniform_majority_ack", "wait_for_all"}
 
 
-@pytest.mark.every
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_headers_state_what_is_found(path: Path, tmp_path: Path) -> None:
     """What a header says is the boundary of the properties that have one; the others hold at every

@@ -45,7 +45,7 @@ TICK = 0.003
 LOOK = 0.02
 """The same while a node starts."""
 ASKED = 20.0
-"""Seconds that a command has which asks a node something."""
+"""Seconds that a command has to get an answer from a node."""
 SETTLED = 0.05
 """Seconds without anything new, after which a released message counts as handled."""
 RESTED = 0.3
@@ -184,7 +184,7 @@ class Try:
         await self.links.pass_on()
 
     async def is_ready(self, program: Program, port: int, asks: list[str] | None) -> bool:
-        """Whether a node listens on its port, and nowhere else, and ``asks`` exits with 0."""
+        """Whether a node listens on its port only, and the command ``asks`` exits with 0."""
         found = listening(program.pid)
         own = range(port, port + self.hooks.ports)
         for address, number in found:
@@ -425,7 +425,7 @@ class Try:
                 and frame.stream.receiver not in self.down]  # fmt: skip
 
     async def quiet(self, seconds: float) -> None:
-        """Waits until nothing has happened and no node is running for so long."""
+        """Waits until nothing has happened and no node has run for that long."""
         began = since = time.monotonic()
         seen = -1
         while (now := time.monotonic()) - since < seconds and now - began < MOST:

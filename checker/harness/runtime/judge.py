@@ -27,7 +27,7 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict of a command: its exit code, and why there is none."""
+    """The verdict of a command: its exit code, or why it has none."""
 
     code: int
     why: str = ""
@@ -53,7 +53,7 @@ def history(logs: Sequence[Path], into: Path) -> str:
 
 
 def judged(commands: Sequence[tuple[Sequence[str], Path]]) -> list[Verdict]:
-    """Runs commands of the tool at the same time; what each prints goes to the file beside it."""
+    """Runs commands of the tool in parallel; the output of each goes to the file given with it."""
     with ThreadPoolExecutor() as pool:
         return list(pool.map(lambda each: _judged(*each), commands))
 

@@ -250,7 +250,7 @@ class Links:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
-        """Serves a connection; who has made it is read from what comes first, if it is not
+        """Serves a connection; its origin is read from its first bytes, if it is not
         known."""
         first = b""
         while dialer is None:

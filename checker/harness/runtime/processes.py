@@ -46,7 +46,7 @@ def die_with_parent(by: int = signal.SIGKILL) -> None:
 
 
 def adopt() -> None:
-    """The calling process becomes the parent of what its children leave behind."""
+    """The calling process adopts the orphans of its children."""
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 

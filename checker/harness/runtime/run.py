@@ -66,7 +66,9 @@ def _schedule(folder: Path) -> Any:
             raise CannotRun("E139", f"schedule.py: {name} has to be a {kind.__name__}")
     for number, act in enumerate(found.STEPS, 1):
         if not isinstance(act, Act):
-            raise CannotRun("E139", f"schedule.py: item {number} of STEPS is no act: {act!r:.60}")
+            raise CannotRun(
+                "E139", f"schedule.py: item {number} of STEPS is not an act: {act!r:.60}"
+            )
         if act.process not in ("", *found.PROCESSES):
             raise CannotRun("E139", f"schedule.py: step {act.number}: no process {act.process}")
     return found

@@ -89,10 +89,8 @@ def _skip_initial_assignments(world: World) -> Block:
     return tuple(stmt for process, _ in world.starts for stmt in _flush_assignments(world, process))
 
 
-def _queue(world: World, process: Expr) -> tuple[Expr, ir.Target]:
-    whole = world.read(PENDING)
-    mine = build.entry(whole, process)
-    return mine, build.target_of(mine)
+def _queue(world: World, process: Expr) -> Expr:
+    return build.entry(world.read(PENDING), process)
 
 
 def put_off(world: World, emit: ir.Emit) -> Block:
@@ -100,7 +98,7 @@ def put_off(world: World, emit: ir.Emit) -> Block:
     of its process."""
     effect = world.effects[emit.effect]
     process, *given = emit.args
-    mine, target = _queue(world, process)
+    mine = _queue(world, process)
     assert isinstance(mine.type, SeqT) and isinstance(mine.type.item, VariantT)
     index = list(world.effects).index(emit.effect)
     types = (t for _, t in effect.params[1:])
@@ -108,7 +106,7 @@ def put_off(world: World, emit: ir.Emit) -> Block:
     if ATOMIC in world.effects:
         fields += (ir.Const(BOOL, emit.glued),)
     made = ir.Make(mine.type.item, index, fields)
-    append = ir.Assign(target, ir.Apply(mine.type, Op.APPEND, (mine, made)), emit.place)
+    append = build.assign(mine, ir.Apply(mine.type, Op.APPEND, (mine, made)), emit.place)
     if effect.kind is EffectKind.SEND:
         some = build.negation(equal(build.size(fields[0]), build.integer(0)))
         return (ir.If(some, (append,)),)
@@ -118,7 +116,7 @@ def put_off(world: World, emit: ir.Emit) -> Block:
 def _enqueue(world: World, emit: ir.Emit) -> Block:
     effect = world.effects[emit.effect]
     process, *given = emit.args
-    mine, _ = _queue(world, process)
+    mine = _queue(world, process)
     assert isinstance(mine.type, SeqT)
     append = put_off(world, emit)
     if effect.kind is EffectKind.SEND:
@@ -137,7 +135,7 @@ def _enqueue(world: World, emit: ir.Emit) -> Block:
 
 def _play(world: World, effect: ir.EffectDef) -> Draft:
     process = ir.Local(world.proc, fresh("self"))
-    mine, _ = _queue(world, process)
+    mine = _queue(world, process)
     ready = _is(world, mine, effect)
     body = _steps(world, effect, process)
     if effect.name.startswith(REQUEST):
@@ -150,7 +148,7 @@ def _play(world: World, effect: ir.EffectDef) -> Draft:
 
 def _first(world: World, process: Expr) -> Block:
     """Returns the action body that executes the first effect in the queue."""
-    mine, _ = _queue(world, process)
+    mine = _queue(world, process)
     first: Block = ()
     for other in world.effects.values():
         if not other.name.startswith(REQUEST) and other.kind not in OF_OTHERS:
@@ -161,13 +159,13 @@ def _first(world: World, process: Expr) -> Block:
 def _settle(world: World) -> Draft:
     """Saves what a process has assigned between two effects as what a crash would leave."""
     process = ir.Local(world.proc, fresh("self"))
-    mine, _ = _queue(world, process)
+    mine = _queue(world, process)
     ready = build.disj(*(_is(world, mine, effect) for effect in _assignments(world)))
     return _draft(world, "effect assignments", process, ready, _flush_assignments(world, process))
 
 
 def _draft(world: World, name: str, process: ir.Local, ready: Expr, body: Block) -> Draft:
-    mine, _ = _queue(world, process)
+    mine = _queue(world, process)
     where = conj(world.alive(process), _is_nonempty(mine), ready)
     params = (Param(process.name, ir.Universe(world.proc), where),)
     kind, constraint = ActionKind.EFFECT, fairness.effect(process)
@@ -187,11 +185,11 @@ def _flush_assignments(world: World, process: Expr) -> Block:
     found = _assignments(world)
     if not found:
         return ()
-    mine, target = _queue(world, process)
+    mine = _queue(world, process)
     assert isinstance(mine.type, SeqT)
     head = ir.Apply(mine.type.item, Op.HEAD, (mine,))
     held = ir.Local(mine.type.item, fresh("_effect"))
-    pop = ir.Assign(target, ir.Apply(mine.type, Op.TAIL, (mine,)))
+    pop = build.assign(mine, ir.Apply(mine.type, Op.TAIL, (mine,)))
     plays = tuple(_plays(world, process, held, found))
     body = (ir.Declare(held.name, held.type, head), pop, *plays)
     wanted = build.disj(*(_is(world, mine, effect) for effect in found))
@@ -207,18 +205,18 @@ def _is(world: World, mine: Expr, effect: ir.EffectDef) -> Expr:
 
 def _steps(world: World, effect: ir.EffectDef, process: Expr) -> Block:
     """Executes ``effect``, which is the first one in the queue; of a multicast one copy."""
-    mine, target = _queue(world, process)
+    mine = _queue(world, process)
     assert isinstance(mine.type, SeqT)
     index = list(world.effects).index(effect.name)
     held = ir.Local(mine.type.item, fresh("_effect"))
     args = tuple(ir.CaseField(t, held, index, i) for i, (_, t) in enumerate(effect.params[1:]))
-    pop = ir.Assign(target, ir.Apply(mine.type, Op.TAIL, (mine,)))
+    pop = build.assign(mine, ir.Apply(mine.type, Op.TAIL, (mine,)))
     steps: Block
     ghosts = _flush_ghosts(world, process, ir.FALSE)
     if effect.name == ATOMIC:
         steps = (pop, _together(world, process, mine, pop), *ghosts)
     elif effect.kind is EffectKind.SEND:
-        steps = _one_copy(world, effect, index, process, args, mine, target, pop)
+        steps = _one_copy(world, effect, index, process, args, mine, pop)
     else:
         steps = (pop, *_at_once(world, effect, process, args), *ghosts)
     head = ir.Apply(mine.type.item, Op.HEAD, (mine,))
@@ -248,12 +246,12 @@ def _rest(world: World) -> Callable[[Expr], Block]:
     """Returns what executes all pending effects of a process at once."""
 
     def plays(process: Expr) -> Block:
-        mine, target = _queue(world, process)
+        mine = _queue(world, process)
         assert isinstance(mine.type, SeqT)
         held = ir.Local(mine.type.item, fresh("_effect"))
         each = tuple(_plays(world, process, held))
         loop = ir.For(held.name, ir.Members(mine, mine.type.item), each)
-        return (loop, ir.Assign(target, ir.Const(mine.type, ())))
+        return (loop, build.assign(mine, ir.Const(mine.type, ())))
 
     return plays
 
@@ -289,14 +287,14 @@ def _one_copy(
     process: Expr,
     args: tuple[Expr, ...],
     mine: Expr,
-    target: ir.Target,
     pop: ir.Stmt,
 ) -> Block:
     receivers, message = args
     to = ir.Local(world.proc, fresh("to"))
     rest = build.without_item(receivers, to)
     assert isinstance(mine.type, SeqT)
-    first = replace(target, type=mine.type.item, path=(*target.path, ir.Key(build.integer(0))))
+    whole = build.target_of(mine)
+    first = replace(whole, type=mine.type.item, path=(*whole.path, ir.Key(build.integer(0))))
     fields: tuple[Expr, ...] = (rest, message)
     if ATOMIC in world.effects:
         fields += (ir.FALSE,)
@@ -330,7 +328,7 @@ def _flush_ghosts(world: World, process: Expr, begun: Expr) -> Block:
     found = [e for e in world.effects.values() if e.kind is EffectKind.GHOST]
     if not found:
         return ()
-    mine, target = _queue(world, process)
+    mine = _queue(world, process)
     assert isinstance(mine.type, SeqT)
     held = ir.Local(mine.type.item, fresh("_effect"))
     kept = ir.Local(mine.type, fresh("_kept"))
@@ -349,5 +347,5 @@ def _flush_ghosts(world: World, process: Expr, begun: Expr) -> Block:
         ir.Declare(ours.name, BOOL, TRUE),
         ir.Declare(head.name, BOOL, begun),
         ir.For(held.name, ir.Members(mine, held.type), (each, put(head, ir.FALSE))),
-        ir.Assign(target, kept),
+        build.assign(mine, kept),
     )

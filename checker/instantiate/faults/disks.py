@@ -202,14 +202,9 @@ def _disk_of(world: World, name: str) -> Disk | None:
 # ---- images -----------------------------------------------------------------------------------
 
 
-def entry_of(world: World, prefix: str, disk: Disk, self: Expr) -> tuple[Expr, ir.Target]:
-    """Returns the entry for ``self`` of the variable named ``prefix`` and ``disk``, as an
-    expression and as a target."""
-    name = f"{prefix}{disk.name}"
-    whole = world.read(name)
-    assert isinstance(whole.type, MapT)
-    path = (ir.Key(self, whole.type.key),)
-    return build.entry(whole, self), ir.Target(whole.type.value, name, True, path)
+def entry_of(world: World, prefix: str, disk: Disk, self: Expr) -> Expr:
+    """Returns the entry for ``self`` of the variable named ``prefix`` and ``disk``."""
+    return build.entry(world.read(f"{prefix}{disk.name}"), self)
 
 
 def _present(world: World, disk: Disk, self: Expr) -> Expr:
@@ -263,31 +258,31 @@ def write(world: World, name: str, self: Expr, value: Expr, key: Expr | None = N
     disk = _disk_of(world, name)
     if disk is None:
         return ()
-    images, target = entry_of(world, DISK, disk, self)
+    images = entry_of(world, DISK, disk, self)
     block, more = _apply(world, name, images, value, images, key)
-    written: Block = (*block, ir.Assign(target, more))
+    written: Block = (*block, build.assign(images, more))
     if disk.batched:
-        batch, of_batch = entry_of(world, BATCH, disk, self)
+        batch = entry_of(world, BATCH, disk, self)
         block, those = _apply(world, name, batch, value, _nothing(batch.type), key)
-        together = (*block, ir.Assign(of_batch, those))
+        together = (*block, build.assign(batch, those))
         written = (ir.If(_is_nothing(batch), written, together),)
     return (*written, *_drop(world, name, self, ir.FALSE))
 
 
 def _begin(world: World, disk: Disk, self: Expr) -> Block:
-    images, _ = entry_of(world, DISK, disk, self)
-    _, batch = entry_of(world, BATCH, disk, self)
-    return (ir.Assign(batch, images),)
+    images = entry_of(world, DISK, disk, self)
+    batch = entry_of(world, BATCH, disk, self)
+    return (build.assign(batch, images),)
 
 
 def _end(world: World, disk: Disk, self: Expr) -> Block:
-    images, target = entry_of(world, DISK, disk, self)
-    batch, of_batch = entry_of(world, BATCH, disk, self)
+    images = entry_of(world, DISK, disk, self)
+    batch = entry_of(world, BATCH, disk, self)
     image = ir.Local(build.element(images.type), fresh("_image"))
-    add = ir.Assign(target, build.with_item(images, image))
+    add = build.assign(images, build.with_item(images, image))
     return (
         ir.For(image.name, ir.Members(batch, image.type), (add,), True),
-        ir.Assign(of_batch, _nothing(batch.type)),
+        build.assign(batch, _nothing(batch.type)),
     )
 
 
@@ -313,10 +308,10 @@ def save_initial(world: World) -> Block:
 
 def settle(world: World, disk: Disk, self: Expr) -> Block:
     """Returns the statements that make the current values of ``self`` its only image."""
-    images, target = entry_of(world, DISK, disk, self)
+    images = entry_of(world, DISK, disk, self)
     only = build.with_item(_nothing(images.type), _present(world, disk, self))
     kept = tuple(s for name in disk.names for s in _drop(world, name, self, ir.FALSE))
-    return (ir.Assign(target, only), *kept)
+    return (build.assign(images, only), *kept)
 
 
 # ---- sync -------------------------------------------------------------------------------------
@@ -325,9 +320,9 @@ def settle(world: World, disk: Disk, self: Expr) -> Block:
 def _sync(world: World, name: str, self: Expr, value: Expr) -> Block:
     disk = _disk_of(world, name)
     assert disk is not None
-    images, target = entry_of(world, DISK, disk, self)
+    images = entry_of(world, DISK, disk, self)
     block, those = _apply(world, name, images, value, _nothing(images.type))
-    return (*block, ir.Assign(target, those))
+    return (*block, build.assign(images, those))
 
 
 def _dropped(world: World, name: str, self: Expr) -> Expr | None:

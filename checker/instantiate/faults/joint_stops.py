@@ -176,19 +176,17 @@ def _forget_on(world: World, link: Link, lead: Expr) -> Block:
         more = (overflow.variable(link),) if overflow.remembers(link) else ()
         for name in (link.variable, *more):
             held = entry(entry(world.read(name), source), to)
-            target = build.target_of(held)
-            cleared.append(ir.Assign(target, ir.Const(target.type, default(target.type))))
+            cleared.append(build.assign(held, ir.Const(held.type, default(held.type))))
         inner = ir.If(world.together(source, to), tuple(cleared))
         loop = ir.For(to.name, members(world, lead), (inner,))
         return (ir.For(source.name, members(world, lead), (loop,)),)
     envelope = ir.Local(build.element(network.type), fresh("_e"))
     gone = inside(build.item(envelope, 0), build.item(envelope, 1))
     domain = ir.Members(network, envelope.type)
-    target = build.target_of(network)
     if not isinstance(network.type, BagT):
         keep = ir.Comprehension(network.type, envelope.name, domain, negation(gone), envelope)
-        return (ir.Assign(target, keep),)
-    remove = ir.Assign(target, build.without_item(network, envelope))
+        return (build.assign(network, keep),)
+    remove = build.assign(network, build.without_item(network, envelope))
     again = ir.While(member(envelope, network), (remove,), 1000)
     return (ir.For(envelope.name, domain, (ir.If(gone, (again,)),), True),)
 

@@ -107,7 +107,6 @@ def _what_is_left(world: World, self: Expr) -> Block:
     """Returns the effects in the queue of ``self``, with a possible pause or crash before each."""
     queue = entry(world.read(PENDING), self)
     assert isinstance(queue.type, SeqT) and isinstance(queue.type.item, VariantT)
-    target = build.target_of(queue)
     rest, held = ir.Local(queue.type, fresh("_rest")), ir.Local(queue.type.item, fresh("_effect"))
     each: list[ir.Stmt] = []
     for index, effect in enumerate(world.effects.values()):
@@ -127,7 +126,7 @@ def _what_is_left(world: World, self: Expr) -> Block:
         each.append(ir.If(ir.IsCase(held, index), again))
     return (
         ir.Declare(rest.name, rest.type, queue),
-        ir.Assign(target, ir.Const(queue.type, ())),
+        build.assign(queue, ir.Const(queue.type, ())),
         ir.For(held.name, ir.Members(rest, held.type), tuple(each)),
     )
 

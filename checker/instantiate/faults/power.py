@@ -18,7 +18,7 @@ def fail(world: World, victim: Expr) -> Block:
     images from then on."""
     found: list[ir.Stmt] = []
     for disk in world.disks:
-        images, _ = disks.entry_of(world, disks.DISK, disk, victim)
+        images = disks.entry_of(world, disks.DISK, disk, victim)
         image = ir.Local(build.element(images.type), fresh("_image"))
         left: list[ir.Stmt] = [ir.Choose(image.name, ir.Members(images, image.type), TRUE)]
         told: list[ir.Stmt] = []

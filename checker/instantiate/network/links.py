@@ -297,16 +297,14 @@ def _flight(world: World, link: Link) -> Flight:
             Param(to.name, ir.Universe(world.proc), filled),
         )
         message: Expr = ir.Apply(world.network, Op.HEAD, (queue,))
-        target = build.target_of(queue)
         removal: Block = (
-            ir.Assign(target, ir.Apply(queue.type, Op.TAIL, (queue,))),
+            build.assign(queue, ir.Apply(queue.type, Op.TAIL, (queue,))),
             *overflow.forget(world, link, source, to),
         )
-        return Flight(params, source, to, message, removal, (queue, target))
+        return Flight(params, source, to, message, removal, queue)
     envelope = ir.Local(build.element(network.type), fresh("envelope"))
     param = Param(envelope.name, ir.Members(network, envelope.type), TRUE)
-    target = build.target_of(network)
-    removal = (ir.Assign(target, build.without_item(network, envelope)),)
+    removal = (build.assign(network, build.without_item(network, envelope)),)
     parts = tuple(build.item(envelope, i) for i in range(3))
     return Flight((param,), parts[0], parts[1], parts[2], removal)
 

@@ -90,17 +90,16 @@ def _while_down(world: World, link: Link, flight: Flight) -> None:
     down = negation(world.alive(flight.source))
     if link.kind.delivery is not Delivery.STUBBORN:
         down = disj(down, negation(world.alive(flight.to)))
-    if flight.queue is None:
+    if (queue := flight.queue) is None:
         _draft(world, action_name(WHILE_DOWN, link), _narrow(flight, down))
         return
-    queue, target = flight.queue
     assert isinstance(queue.type, SeqT)
     position = ir.Local(IntT(0, queue.type.cap - 1), fresh("position"))
     there = conj(down, build.below(position, build.size(queue)))
     params = (*flight.params, Param(position.name, ir.Universe(position.type), there))
     message = ir.Index(flight.message.type, queue, position)
     left = ir.Apply(queue.type, Op.DELETE_AT, (queue, position))
-    removal = (ir.Assign(target, left),)
+    removal = (build.assign(queue, left),)
     anywhere = Flight(params, flight.source, flight.to, message, removal)
     _draft(world, action_name(WHILE_DOWN, link), anywhere)
 

@@ -27,15 +27,14 @@ from checker.records import replace
 
 class Flight(Struct, frozen=True):
     """A message on a link: the parameters of an action that select it, its ends, the message
-    itself, and its removal from the link.  ``queue``: on ordered links, the queue that holds it,
-    and that as a target."""
+    itself, and its removal from the link.  ``queue``: on ordered links, the queue that holds it."""
 
     params: tuple[Param, ...]
     source: Expr
     to: Expr
     message: Expr
     removal: Block
-    queue: tuple[Expr, ir.Target] | None = None
+    queue: Expr | None = None
 
 
 def remembers(link: Link) -> bool:
@@ -59,18 +58,17 @@ def declare(world: World, link: Link) -> None:
         world.add(name, type_, default(type_), VariableKind.LINK, title)
 
 
-def _held_messages(world: World, link: Link, source: Expr, to: Expr) -> tuple[Expr, ir.Target]:
-    """Returns the remembered messages of one pair, and their target."""
-    held = entry(entry(world.read(variable(link)), source), to)
-    return held, build.target_of(held)
+def _held_messages(world: World, link: Link, source: Expr, to: Expr) -> Expr:
+    """Returns the remembered messages of one pair."""
+    return entry(entry(world.read(variable(link)), source), to)
 
 
 def remember(world: World, link: Link, source: Expr, to: Expr, message: Expr, queue: Expr) -> Block:
     """Remembers ``message``, unless ``queue`` holds another copy of it."""
     if not remembers(link):
         return ()
-    held, target = _held_messages(world, link, source, to)
-    put = ir.Assign(target, build.with_item(held, message))
+    held = _held_messages(world, link, source, to)
+    put = build.assign(held, build.with_item(held, message))
     return (ir.If(negation(member(message, queue)), (put,)),)
 
 
@@ -78,8 +76,8 @@ def forget(world: World, link: Link, source: Expr, to: Expr) -> Block:
     """Forgets the remembered messages of one pair."""
     if not remembers(link):
         return ()
-    _, target = _held_messages(world, link, source, to)
-    return (ir.Assign(target, ir.Const(target.type, default(target.type))),)
+    held = _held_messages(world, link, source, to)
+    return (build.assign(held, ir.Const(held.type, default(held.type))),)
 
 
 def is_blocked(world: World, source: Expr, to: Expr) -> Expr:
@@ -89,9 +87,9 @@ def is_blocked(world: World, source: Expr, to: Expr) -> Expr:
 
 def flight(world: World, link: Link, queue: Flight) -> Flight:
     """Returns any remembered message not in ``queue``; receiving it loses all of the queue."""
-    assert world.network is not None and queue.queue is not None
-    waiting, target = queue.queue
-    held, _ = _held_messages(world, link, queue.source, queue.to)
+    waiting = queue.queue
+    assert world.network is not None and waiting is not None
+    held = _held_messages(world, link, queue.source, queue.to)
     message = ir.Local(world.network, fresh("message"))
     elsewhere = negation(member(message, waiting))
     *ends, to = queue.params
@@ -105,7 +103,7 @@ def flight(world: World, link: Link, queue: Flight) -> Flight:
     lost = mark(world, MarkKind.LOSE, "lose", names, queue.source, queue.to, each)
     removal = (
         ir.For(each.name, ir.Members(waiting, world.network), (lost,)),
-        ir.Assign(target, ir.Const(waiting.type, ())),
+        build.assign(waiting, ir.Const(waiting.type, ())),
         *forget(world, link, queue.source, queue.to),
     )
     return Flight(params, queue.source, queue.to, message, removal)
@@ -114,8 +112,8 @@ def flight(world: World, link: Link, queue: Flight) -> Flight:
 def as_lost(world: World, link: Link, flight: Flight) -> Flight:
     """Returns the loss of ``flight``, the first message of a queue.  If its receiver can't receive
     now, the link must still deliver it, so it is remembered."""
-    assert flight.queue is not None
-    queue, _ = flight.queue
+    queue = flight.queue
+    assert queue is not None
     source, to, message = flight.source, flight.to, flight.message
     others = ir.Apply(queue.type, ir.Op.TAIL, (queue,))
     remembered = remember(world, link, source, to, message, others)

@@ -102,7 +102,7 @@ def request(
     ways: list[tuple[Expr, Block]] = [(TRUE, (silence,))]
     contract = contract_of(world, instance)
     for operator in interface.indications:
-        chosen, body = _word(world, contract, operator.name, root)
+        chosen, body = _indication(world, contract, operator.name, root)
         choices = tuple(ir.Choose(p.name, p.domain, p.where) for p in chosen)
         ways.append((TRUE, (*choices, *body, *at_yield)))
     rounds = world.capacity(WORDS, 1) + 1  # the last choice is to indicate nothing
@@ -129,12 +129,12 @@ def draft(world: World) -> None:
         interface = contract.instance.protocol.implements
         assert interface is not None
         for operator in interface.indications:
-            _indication(world, contract, operator.name)
+            _draft_indication(world, contract, operator.name)
 
 
-def _indication(world: World, contract: Contract, op: str) -> None:
+def _draft_indication(world: World, contract: Contract, op: str) -> None:
     self = ir.Local(world.proc, fresh("self"))
-    chosen, body = _word(world, contract, op, Root(world, self))
+    chosen, body = _indication(world, contract, op, Root(world, self))
     ready = disj(world.is_settled(self), yields.behind_asking(world, self, contract.instance.path))
     free = conj(world.alive(self), world.honest(self), world.idle(self), ready)
     params = (Param(self.name, ir.Universe(world.proc), free), *chosen)
@@ -143,8 +143,9 @@ def _indication(world: World, contract: Contract, op: str) -> None:
     world.drafts.append(Draft(action, self))
 
 
-def _word(world: World, contract: Contract, op: str, root: Root) -> tuple[list[Param], Block]:
-    """Returns what the oracle may indicate to the process of ``root``, and what that does."""
+def _indication(world: World, contract: Contract, op: str, root: Root) -> tuple[list[Param], Block]:
+    """Returns the choices of the arguments with which the oracle may indicate ``op`` to the process
+    of ``root``, and the statements of that step."""
     instance, self = contract.instance, root.self
     target = (instance.path, "indication", op)
     fields = calls.fields_of(world, target)

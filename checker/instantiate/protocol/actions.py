@@ -196,12 +196,9 @@ def _request_effect(
 
 def _advance(clock: Expr, self: Expr) -> ir.Stmt:
     assert isinstance(clock.type, MapT) and isinstance(clock.type.value, IntT)
-    target = ir.Target(clock.type.value, CLIENT, True, (ir.Key(self, clock.type.key),))
-    after = clock.type.value
-    plus = ir.Apply(
-        IntT(after.lo + 1, after.hi + 1), ir.Op.ADD, (build.entry(clock, self), build.integer(1))
-    )
-    return ir.Assign(target, plus)
+    mine, after = build.entry(clock, self), clock.type.value
+    plus = ir.Apply(IntT(after.lo + 1, after.hi + 1), ir.Op.ADD, (mine, build.integer(1)))
+    return build.assign(mine, plus)
 
 
 def _ways_to_accept(

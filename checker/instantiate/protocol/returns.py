@@ -41,7 +41,7 @@ def waits_for_none(world: World, process: Expr) -> Expr:
     """Returns whether no operation of ``process`` is outstanding."""
     if OUTSTANDING not in world.variables:
         return TRUE
-    none = build.equal(_target(world, process)[0], build.integer(0))
+    none = build.equal(_outstanding(world, process), build.integer(0))
     return build.conj(none, build.negation(_is_about_to_call(world, process)))
 
 
@@ -63,8 +63,7 @@ def at_request(world: World, op: str, process: Expr) -> Block:
     """Returns what the request ``op`` at ``process`` changes."""
     for number, request in enumerate(returning(world), start=1):
         if request.name == op:
-            _, target = _target(world, process)
-            return (ir.Assign(target, build.integer(number)),)
+            return (build.assign(_outstanding(world, process), build.integer(number)),)
     return ()
 
 
@@ -73,14 +72,14 @@ def at_return(world: World, indication: str, process: Expr) -> Block:
     that is not outstanding, a run-time error."""
     for number, request in enumerate(returning(world), start=1):
         if request.returns == indication:
-            mine, target = _target(world, process)
+            mine = _outstanding(world, process)
             ended = ", or a crash has ended it" if world.recovers else ""
             message = f"`{indication}` returns a `{request.name}` that is not outstanding at this"
             message = f"{message} process: none was called, or it has returned already{ended}"
             somewhere = world.place(world.check.protocol.span)  # the statement's takes its place
             wrong = ir.Fault("R007", message, somewhere)
             unasked = build.negation(build.equal(mine, build.integer(number)))
-            return (ir.If(unasked, (wrong,)), ir.Assign(target, build.integer(0)))
+            return (ir.If(unasked, (wrong,)), build.assign(mine, build.integer(0)))
     return ()
 
 
@@ -88,11 +87,8 @@ def forget(world: World, victim: Expr) -> Block:
     """Returns what a crash of ``victim`` changes: what was outstanding never returns."""
     if OUTSTANDING not in world.variables:
         return ()
-    return (ir.Assign(_target(world, victim)[1], build.integer(0)),)
+    return (build.assign(_outstanding(world, victim), build.integer(0)),)
 
 
-def _target(world: World, process: Expr) -> tuple[Expr, ir.Target]:
-    whole = world.read(OUTSTANDING)
-    assert isinstance(whole.type, MapT)
-    path = (ir.Key(process, whole.type.key),)
-    return build.entry(whole, process), ir.Target(whole.type.value, OUTSTANDING, True, path)
+def _outstanding(world: World, process: Expr) -> Expr:
+    return build.entry(world.read(OUTSTANDING), process)

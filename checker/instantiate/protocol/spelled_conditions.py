@@ -38,7 +38,7 @@ def _condition(expr: typed.Expr, env: Env) -> Condition:
     terms: dict[str, Expr] = {}
     for term in _terms(expr):
         terms.setdefault(spell_named(term, env), lower(term, env))
-    return Condition(spell_named(expr, env), lower(expr, env), tuple(terms.items()))
+    return Condition(spell_named(expr, env), lower(expr, env), tuple(terms.items()), expr.span)
 
 
 def _terms(expr: typed.Expr) -> Iterator[typed.Expr]:

@@ -228,9 +228,9 @@ class Check(Struct, frozen=True):
     ``crash``: the bound of ``faults crash <= e`` or ``None``, and ``recover`` whether crashed
     processes may recover (then the bound is of crashes, not of processes); ``omission``,
     ``byzantine``: bounds of processes; ``splits``: whether the network may partition, and
-    ``partitions``: how often (``None``: any number of times); ``pausing``: whether processes may
-    pause, and ``pauses``: how often (``None``: any number of times), ``pause_span``: where that is
-    said; ``kill``, ``power`` and ``wipe``: the parts of ``crash`` in which nothing else happens,
+    ``partitions``: how often (``None``: any number of times); ``pause_span``: where it declares
+    that processes may pause, and ``pauses``: how often (``None``: any number of times);
+    ``kill``, ``power`` and ``wipe``: the parts of ``crash`` in which nothing else happens,
     the power fails, or the disk is lost; ``sync``: how often a ``sync`` fails; ``cuts``: the links
     that may be cut; ``resets``: how often connections break that no crash breaks (``None``: never);
     ``links``: the kinds as written, the perfect one
@@ -269,7 +269,6 @@ class Check(Struct, frozen=True):
     partitions: Expr | None = None
     splits: bool = False
     pauses: Expr | None = None
-    pausing: bool = False
     pause_span: Span | None = None
     kill: Expr | None = None
     power: Expr | None = None
@@ -296,6 +295,11 @@ class Check(Struct, frozen=True):
     budgets: tuple[HandlerBudget, ...] = ()
     view: View | None = None
     chance: tuple[ChanceQuestion, ...] = ()
+
+    @property
+    def pausing(self) -> bool:
+        """Returns whether processes may pause."""
+        return self.pause_span is not None
 
     @property
     def link_kinds(self) -> tuple[LinkKind, ...]:

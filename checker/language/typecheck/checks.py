@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
+from checker.diagnostics import Diagnostic
 from checker.language.library import Library
 from checker.language.syntax import ast, ast_chance, ast_clauses, ast_items, typed
 from checker.language.typecheck.all_sizes import every_of, require_general
@@ -45,7 +46,6 @@ _COUNTS = ("states", "depth", "trace")
 
 def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) -> typed.Check:
     """Returns the check ``decl`` of ``protocol``; errors go to the report of ``library``."""
-    report = library.report
     home = _home(protocol, library)
     faults = faults_of(_of(decl, ast_items.Fault), home)
     links, capacity = links_of(_of(decl, ast_items.Link), home)
@@ -53,8 +53,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     detector = detector_of(_of(decl, ast_items.Detector), home)
     given = check_given(_of(decl, ast_items.Given), protocol, library)
     world = World(decl.name.span, faults.crash is not None, faults.recover, timing, detector)
-    asked = [n for i in _of(decl, ast_items.Prove) for n in i.names]
-    asked += [i.what for i in _of(decl, ast_items.Expect) if _about_property(i)]
+    asked = _names_asked(decl)
     settings = _settings(_of(decl, ast_items.Setting), home)
     every = every_of(_of(decl, ast_items.Every), settings, home)
     require_general(every, decl.items, _COUNTS, home)
@@ -69,10 +68,10 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         capacity=capacity,
         clients=clients_of(_of(decl, ast_items.Client), home),
         prove=prove,
-        expect=_expectations(_of(decl, ast_items.Expect), report),
+        expect=_expectations(_of(decl, ast_items.Expect), home.report),
         span=decl.name.span,
-        crash_points=_crash_points(_of(decl, ast_items.CrashPoints), report),
-        allow_unused=_allows_unused(_of(decl, ast_items.Allow), report),
+        crash_points=_crash_points(_of(decl, ast_items.CrashPoints), home.report),
+        allow_unused=_allows_unused(_of(decl, ast_items.Allow), home.report),
         recover=faults.recover,
         omission=faults.omission,
         byzantine=faults.byzantine,
@@ -82,7 +81,6 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         partitions=faults.partition,
         splits=faults.splits,
         pauses=faults.pause,
-        pausing=faults.pause_span is not None,
         pause_span=faults.pause_span,
         kill=faults.kill,
         power=faults.power,
@@ -95,7 +93,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         detector=detector,
         given=given,
         warnings=stack_of(protocol, given, world, library, (*prove, *own)),
-        scenarios=scenarios_of(_of(decl, ast_clauses.Scenario), {n.text for n in asked}, report),
+        scenarios=_scenarios(decl, asked, home),
         every=every.names,
         when=every.when,
         every_span=every.span,
@@ -104,12 +102,31 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         view=view_of(_of(decl, ast_clauses.View), library.home(protocol.name)),
         chance=_chance(decl, protocol, own, library),
     )
-    require_connections(made, faults.reset_span, report)
-    hidden = hiding(prove)
-    stored = (*never_recovered(made, own), *never_synced(made))
-    unheard = (*of_clients(made, report), *never_disconnected(made))
-    warnings = (*unheard, *of_view(made), *stored, *hidden, *late_requirements(made))
-    return replace(made, warnings=made.warnings + warnings)
+    require_connections(made, faults.reset_span, home.report)
+    return replace(made, warnings=made.warnings + _warnings_of(made, own, home.report))
+
+
+def _names_asked(decl: ast_items.Check) -> list[ast.Name]:
+    """Returns the names of the properties that a check proves or expects."""
+    asked = [n for i in _of(decl, ast_items.Prove) for n in i.names]
+    return asked + [i.what for i in _of(decl, ast_items.Expect) if _about_property(i)]
+
+
+def _scenarios(
+    decl: ast_items.Check, asked: list[ast.Name], home: Home
+) -> tuple[typed.Scenario, ...]:
+    scenarios = _of(decl, ast_clauses.Scenario)
+    return scenarios_of(scenarios, {name.text for name in asked}, home.report)
+
+
+def _warnings_of(
+    check: typed.Check, own: tuple[typed.PropertyDef, ...], report: Reporter
+) -> tuple[Diagnostic, ...]:
+    """Returns the warnings about ``check``, whose ``own`` properties are declared in it."""
+    stored = (*never_recovered(check, own), *never_synced(check))
+    unheard = (*of_clients(check, report), *never_disconnected(check))
+    hidden = hiding(check.prove)
+    return (*unheard, *of_view(check), *stored, *hidden, *late_requirements(check))
 
 
 def _chance(

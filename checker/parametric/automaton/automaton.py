@@ -159,6 +159,11 @@ class Automaton(Struct, frozen=True):
     ``exact``: then nothing is received, and guards compare what was sent, so that they may become
     false again.  Each comparison has numbers of sent messages of one sign.  ``begins``: conditions
     over the names of initial locations, and parameters, that hold at first.
+
+    ``next_round``: where the automaton is one round of several, the location in which a process is
+    at the beginning of the next round, for each in which it may be at the end; nothing of that has
+    been sent then.  Empty where there are no rounds.  ``rounds``: the parameter that is the number
+    of rounds, at least 1.
     """
 
     name: str
@@ -174,6 +179,8 @@ class Automaton(Struct, frozen=True):
     rules: tuple[Rule, ...]
     exact: bool = False
     begins: tuple[Condition, ...] = ()
+    next_round: tuple[int, ...] = ()
+    rounds: str | None = None
 
 
 def sent_name(kind: int) -> str:

@@ -27,6 +27,7 @@ from checker.parametric.automaton.questions_states import (
     inverse,
     names_read,
 )
+from checker.parametric.extract.rounds import one_round
 from checker.parametric.extract.world import Settings, for_every, settings_of
 from checker.properties.premises import is_temporal
 
@@ -50,7 +51,7 @@ def questions(check: typed.Check, automaton: Automaton) -> tuple[Question, ...]:
     :class:`SpecError` with a diagnostic (T013, T014) for each property that can't be expressed.
     """
     found = FragmentErrors()
-    check = for_every(check)
+    check = one_round(for_every(check), found)
     settings = settings_of(check, found)
     asked: list[Question] = []
     for definition in check.prove:
@@ -65,7 +66,7 @@ def questions(check: typed.Check, automaton: Automaton) -> tuple[Question, ...]:
 def _of_property(leaves: Leaves, definition: typed.PropertyDef) -> Leaves:
     """Returns ``leaves`` as an error of a property that can't be counted."""
     one = leaves.diagnostic
-    code = one.code if one.code in ("T013", "T014", "T015") else "T013"
+    code = one.code if one.code in ("T013", "T014", "T015", "E162") else "T013"
     message = f"`{definition.name}`: {one.message}"
     return Leaves(code, message, one.span or definition.span, one.hint)
 
@@ -78,6 +79,10 @@ def _question(definition: typed.PropertyDef, settings: Settings, automaton: Auto
         raise Leaves("T013", message, definition.formula.span, "write a property for each")
     views = Views(settings, automaton, names_read(definition.formula))
     counting = CounterAbstraction(views)
+    if later == {True} and automaton.next_round:
+        message = "liveness of a protocol in rounds is not decided"
+        hint = "write `always F`, or model one round"
+        raise Leaves("E162", message, definition.formula.span, hint)
     if later == {True}:
         steadiness = Steadiness(settings, automaton)
         for shape in shapes:

@@ -83,7 +83,19 @@ def _locations(automaton: Automaton) -> Iterator[str]:
                 own = ", ".join(automaton.kinds[k].name for k in sorted(location.own))
                 if own:
                     known += f" [counts no {own} of its own]"
+                known += _round_in_words(automaton, number)
                 yield from _hanging_indent(f"  {mark} {number}", known, 10)
+
+
+def _round_in_words(automaton: Automaton, number: int) -> str:
+    """Returns what becomes of a process in a location when the next round begins."""
+    if not automaton.next_round:
+        return ""
+    after = automaton.next_round[number]
+    if after == number:
+        return " [left behind in an earlier round]"
+    ahead = automaton.next_round[after] != after
+    return f" [begins the next round in {after}]" if ahead else ""
 
 
 def same_steps(automaton: Automaton) -> list[list[int]]:

@@ -23,10 +23,13 @@ from checker.model.ir import SourceLocation
 from checker.parametric.automaton.arithmetic import FALSE
 from checker.parametric.automaton.automaton import Automaton, Kind, Linear, Location, Receipt, Rule
 from checker.parametric.automaton.fragment import FragmentErrors, Leaves, survey
+from checker.parametric.automaton.questions_states import names_read
+from checker.parametric.automaton.rounds import with_rounds
 from checker.parametric.extract.local_states import History, LocalState, Step
 from checker.parametric.extract.merge import Chart, merge_locations
 from checker.parametric.extract.numbers import receipts_in, without
 from checker.parametric.extract.operations import fits
+from checker.parametric.extract.rounds import one_round, rounds_of
 from checker.parametric.extract.start import check_states
 from checker.parametric.extract.steps import Steps
 from checker.parametric.extract.values import OTHERS, Count, Made, Who, value_text
@@ -46,7 +49,8 @@ def extract(check: typed.Check) -> Automaton:
     Raises :class:`SpecError` with a diagnostic (T…) for each construct that leaves the fragment.
     """
     found = FragmentErrors()
-    check = without_unread(for_every(check))
+    whole = for_every(check)
+    check = one_round(without_unread(whole), found)
     survey(check, found)
     found.raise_if_any()
     settings = settings_of(check, found)
@@ -59,7 +63,12 @@ def extract(check: typed.Check) -> Automaton:
     chart = _explore_chart(steps, found)
     found.raise_if_any()
     drawn = _Drawn(settings, steps, _possible(chart, settings, steps))
-    return drawn.automaton(found)
+    automaton, entered = drawn.automaton(found)
+    rounds = rounds_of(whole)
+    if rounds is None:
+        return automaton
+    read = names_read(tuple(definition.formula for definition in check.prove))
+    return with_rounds(automaton, entered, read, rounds.last)
 
 
 def histories_of(check: typed.Check) -> tuple[History, ...]:
@@ -92,11 +101,18 @@ def _explore_chart(steps: Steps, found: FragmentErrors) -> Chart:
         spot = todo.pop()
         out = steps.steps(spot)
         chart.steps[spot] = out
-        for step in out:
-            if step.target not in seen:
-                seen.add(step.target)
-                todo.append(step.target)
+        if spot.ahead:
+            chart.entered[spot] = spot.in_next_round()
+        for after in (*(step.target for step in out), *_begun(chart, spot)):
+            if after not in seen:
+                seen.add(after)
+                todo.append(after)
     return chart
+
+
+def _begun(chart: Chart, spot: LocalState) -> tuple[LocalState, ...]:
+    """Returns the local state in which a process in ``spot`` begins the next round, if any."""
+    return (chart.entered[spot],) if spot in chart.entered else ()
 
 
 def _too_many(steps: Steps, number: int, found: FragmentErrors) -> None:
@@ -129,6 +145,9 @@ def _possible(chart: Chart, settings: Settings, steps: Steps) -> Chart:
                 continue
             out = [step for step in chart.steps[spot] if without(step.guard, gone) != FALSE]
             found.steps[spot] = out
+            for begun in _begun(chart, spot):
+                found.entered[spot] = begun
+                todo.append(begun)
             sender = settings.groups[spot.group].process or OTHERS
             for step in out:
                 more.update((made, sender) for made in step.sends)
@@ -168,8 +187,9 @@ class _Drawn(Struct):
     receipts: dict[str, tuple[int, ...]] = field(default_factory=dict)
     gone: frozenset[str] = frozenset()
 
-    def automaton(self, found: FragmentErrors) -> Automaton:
-        """Returns the automaton; what leaves the fragment is added to ``found``, and raised."""
+    def automaton(self, found: FragmentErrors) -> tuple[Automaton, dict[int, int]]:
+        """Returns the automaton, and by locations in which a process is ahead those in which it
+        begins the next round; what leaves the fragment is added to ``found``, and raised."""
         self._count(found)
         faulty = self.settings.faulty
         chart = merge_locations(
@@ -185,7 +205,8 @@ class _Drawn(Struct):
             self._rule(spot, step, numbers) for spot, out in chart.steps.items() for step in out
         ]
         settings, kinds = self.settings, tuple(map(self._kind, self.kinds))
-        return Automaton(
+        entered = {numbers[spot]: numbers[begun] for spot, begun in chart.entered.items()}
+        automaton = Automaton(
             name=f"{settings.check.protocol.name}::{settings.check.name}",
             parameters=settings.parameters,
             hidden=settings.hidden,
@@ -198,6 +219,7 @@ class _Drawn(Struct):
             receipts=tuple(Receipt(name, numbers) for name, numbers in self.receipts.items()),
             rules=tuple(rules),
         )
+        return automaton, entered
 
     # ---- what is counted ----------------------------------------------------------------------
 
@@ -298,7 +320,9 @@ class _Drawn(Struct):
             words += self._word(name, value)
         for (_, op), told in zip(self.steps.histories, spot.told, strict=True):
             words += [f"{history_name(op)} {value_text(_plain(entry))}" for entry in told]
-        if spot.pending:
+        if spot.ahead:
+            words.append("in the next round")
+        elif spot.pending:
             words.append("about to send")
         if spot.resting:
             words.append("resting")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 from checker.instantiate.protocol.walk import nodes
@@ -11,6 +13,7 @@ from checker.parametric.automaton.fragment import FragmentErrors
 from checker.parametric.extract.paths import Effect, Path, Sending, Telling, Walker
 from checker.parametric.extract.values import Made, Scene
 from checker.parametric.extract.world import Settings
+from checker.records import replace
 
 Wanted = tuple[int, str]
 """A handler, by its number, and the name of the count for which it waits."""
@@ -25,8 +28,9 @@ class LocalState(Struct, frozen=True):
     ``values``: of the variables, ``told``: of the histories, in order; ``turn``: requests that were
     made; ``sent``: messages, ``own``: those of them never sent to itself; ``known``: conditions
     that stay true forever; ``soiled``: what may have been received without being taken;
-    ``pending``: what is still to be sent at the start; ``variant``: distinguishes local states that
-    record the same and have different futures.
+    ``pending``: what is still to be sent at the start, of the execution or of a round; ``ahead``:
+    that is the next round, and this one is over for the process; ``variant``: distinguishes local
+    states that record the same and have different futures.
     """
 
     group: int
@@ -41,7 +45,14 @@ class LocalState(Struct, frozen=True):
     resting: bool = False
     crashed: bool = False
     pending: tuple[Sending, ...] = ()
+    ahead: bool = False
     variant: int = 0
+
+    def in_next_round(self) -> LocalState:
+        """Returns the local state of a process that is ahead when its round begins: nothing of that
+        has been sent or received."""
+        none: frozenset[Any] = frozenset()
+        return replace(self, ahead=False, sent=none, own=none, known=none, soiled=none, missed=none)
 
 
 class Step(Struct, frozen=True):
@@ -89,6 +100,8 @@ class ExtractionContext:
     def stays(self, spot: LocalState, path: Path) -> bool:
         """Returns whether ``path`` leaves the local state as it is."""
         if self.extend_histories(spot.told, path.effects) != spot.told:
+            return False
+        if path.enters:
             return False
         sends = {e.made for e in path.effects if isinstance(e, Sending)}
         own = spot.own - {e.made for e in path.effects if isinstance(e, Sending) and e.to_self}

@@ -6,7 +6,7 @@ future step can depend on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct, field
 
@@ -30,10 +30,17 @@ from checker.records import replace
 
 
 class Chart(Struct):
-    """Local states with the steps that lead on from each."""
+    """Local states with the steps that lead on from each; ``entered``: by those in which a process
+    is ahead, those in which it begins the next round."""
 
     starts: tuple[LocalState, ...]
     steps: dict[LocalState, list[Step]] = field(default_factory=dict)
+    entered: dict[LocalState, LocalState] = field(default_factory=dict)
+
+    @property
+    def begins(self) -> tuple[LocalState, ...]:
+        """The local states in which a process begins a round."""
+        return tuple(dict.fromkeys((*self.starts, *self.entered.values())))
 
 
 class _Ahead(Struct, frozen=True):
@@ -95,7 +102,8 @@ def merge_locations(
         steps.setdefault(small[spot], needed)
     starts = tuple(dict.fromkeys(small[spot] for spot in chart.starts))
     forward = dict.fromkeys(small[spot] for spot in order)
-    return _restrict_to_reachable(Chart(starts, {spot: steps[spot] for spot in forward}))
+    entered = {small[spot]: small[begun] for spot, begun in chart.entered.items()}
+    return _restrict_to_reachable(Chart(starts, {spot: steps[spot] for spot in forward}, entered))
 
 
 def _drop_covered(out: list[Step], steps: Mapping[LocalState, list[Step]]) -> list[Step]:
@@ -142,8 +150,16 @@ def _forgets(less: LocalState, more: LocalState, steps: Mapping[LocalState, list
 
 def _restrict_to_reachable(chart: Chart) -> Chart:
     """Returns ``chart`` with the local states that are reachable in it, in its order."""
-    seen = set(reached(chart.starts, lambda spot: (step.target for step in chart.steps[spot])))
-    return Chart(chart.starts, {spot: out for spot, out in chart.steps.items() if spot in seen})
+
+    def after(spot: LocalState) -> Iterator[LocalState]:
+        yield from (step.target for step in chart.steps[spot])
+        if spot in chart.entered:
+            yield chart.entered[spot]
+
+    seen = set(reached(chart.starts, after))
+    steps = {spot: out for spot, out in chart.steps.items() if spot in seen}
+    entered = {spot: begun for spot, begun in chart.entered.items() if spot in seen}
+    return Chart(chart.starts, steps, entered)
 
 
 def _forgetting(
@@ -208,7 +224,7 @@ def _topological_order(
     done: dict[LocalState, bool] = {}
     order: list[LocalState] = []
     way: list[tuple[LocalState, int]] = []
-    for start in chart.starts:
+    for start in chart.begins:
         if start in done:
             continue
         way.append((start, 0))

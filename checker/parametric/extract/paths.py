@@ -12,8 +12,9 @@ from checker.parametric.automaton.arithmetic import FALSE
 from checker.parametric.automaton.automaton import Condition, Linear
 from checker.parametric.automaton.fragment import Leaves
 from checker.parametric.extract.binders import binding, bindings, match_pattern, orders
-from checker.parametric.extract.numbers import both, inverse
+from checker.parametric.extract.numbers import both, inverse, receipts_in
 from checker.parametric.extract.operations import equal_values
+from checker.parametric.extract.rounds import EARLIER, ENTERS, KIND, LAST
 from checker.parametric.extract.values import (
     EVERYTHING,
     ME,
@@ -47,7 +48,11 @@ class Telling(Struct, frozen=True):
     entry: object
 
 
-Effect = Sending | Telling
+class Entering(Struct, frozen=True):
+    """The process enters the next round: what it sends from here on are messages of that."""
+
+
+Effect = Sending | Telling | Entering
 
 
 class Path(Struct, frozen=True):
@@ -64,6 +69,11 @@ class Path(Struct, frozen=True):
 
     def where(self, holds: object) -> Path:
         return replace(self, guard=both(self.guard, condition(holds)))
+
+    @property
+    def enters(self) -> bool:
+        """Whether the process has entered the next round on the way."""
+        return any(isinstance(effect, Entering) for effect in self.effects)
 
     def does(self, effect: Effect) -> Path:
         return replace(self, effects=(*self.effects, effect), at=(*self.at, self.values))
@@ -86,21 +96,41 @@ class Walker(Struct, frozen=True):
         open_ = [start]
         for stmt in block:
             poll()
-            open_ = [found for path in open_ for found in self._after(stmt, path)]
+            open_ = [found for path in open_ for found in self._in_one_round(stmt, path)]
         return [path for path in open_ if path.guard != FALSE]
 
+    def _in_one_round(self, stmt: typed.Stmt, path: Path) -> list[Path]:
+        """Returns the paths through ``stmt``; behind the end of a round they ask for nothing that
+        was received."""
+        found = self._after(stmt, path)
+        if path.enters:
+            for after in found:
+                if after.guard not in (path.guard, FALSE) and receipts_in(after.guard):
+                    message = "a handler reads messages of the next round after it has entered it"
+                    hint = "count them in another handler"
+                    raise Leaves("E161", message, stmt.span, hint)
+        return found
+
     def _inner(self, block: typed.Block, start: Path, extra: Scene | None = None) -> list[Path]:
-        """Does the same, with names that end with the block."""
+        """Does the same, with names that end with the block; what is known of the round stays."""
         names = start.names
         if extra is not None:
             start = replace(start, names=dict(extra.names))
-        return [replace(path, names=names) for path in self.paths(block, start)]
+        ends = self.paths(block, start)
+        return [
+            replace(path, names={**names, **({KIND: path.names[KIND]} if path.enters else {})})
+            for path in ends
+        ]
 
     def _after(self, stmt: typed.Stmt, path: Path) -> list[Path]:
         if path.guard == FALSE:
             return []
         scene = self.scene(path)
         match stmt:
+            case typed.Assign(typed.StateRef(_, name), typed.Operation(_, op), span) if (
+                op == ENTERS
+            ):
+                return self._enter(name, span, path)
             case typed.Assign(target, value, span):
                 return [self._assign(target, evaluate(value, scene), span, path)]
             case typed.Send():
@@ -132,6 +162,7 @@ class Walker(Struct, frozen=True):
                 return self._inner(body, path)
             case typed.Inlined(_, args, body, _):
                 own = {name: evaluate(arg, scene) for name, arg in args}
+                own.update((KIND, kind) for name, kind in path.names.items() if name == KIND)
                 return self._inner(body, path, replace(scene, names=own))
             case typed.Sync():  # no power fails, so all that is stored is on disk
                 return [path]
@@ -188,6 +219,19 @@ class Walker(Struct, frozen=True):
             case _:
                 message = "entries of maps and sequences are unsupported"
                 raise Leaves("T005", message, target.span, "use a variable for each entry")
+
+    def _enter(self, name: str, span: Span, path: Path) -> list[Path]:
+        """Returns the paths on which the process enters a round: an earlier one, or the last."""
+        if path.names[KIND] == LAST:
+            message = f"`{name}` may leave its range: it is increased in the last round"
+            raise Leaves("T016", message, span, f"guard the assignment: `if {name} < … {{ … }}`")
+        if path.enters:
+            message = "a handler enters two rounds at once"
+            raise Leaves("E161", message, span, "write a handler for each step of a round")
+        return [
+            replace(path, names={**path.names, KIND: kind}, chosen=True).does(Entering())
+            for kind in (EARLIER, LAST)
+        ]
 
     def _storable(self, name: str, value: object, span: Span) -> object:
         """Returns ``value`` as it is stored in ``name``."""

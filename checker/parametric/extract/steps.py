@@ -25,6 +25,7 @@ from checker.parametric.extract.numbers import both, comparison, lasting, simpli
 from checker.parametric.extract.operations import fits
 from checker.parametric.extract.paths import (
     Effect,
+    Entering,
     Path,
     Sending,
     Telling,
@@ -111,14 +112,16 @@ class Steps(ExtractionContext):
 
     def steps(self, spot: LocalState) -> list[Step]:
         """Returns the steps of a process in ``spot``."""
-        if spot.crashed:
+        if spot.ahead:
             return []
-        found: list[Step] = []
         if spot.pending:
             return [
                 step
                 for step in self._step_variants(spot, Path(TRUE, {}, {}, spot.pending), "upon init")
             ]
+        if spot.crashed:
+            return []
+        found: list[Step] = []
         receptions = self.receptions.at(spot)
         for reception in receptions:
             if reception.wanted not in spot.missed:
@@ -263,11 +266,11 @@ class Steps(ExtractionContext):
         wanted: Wanted | None = None,
     ) -> list[Step]:
         before = dict(zip(self.states, spot.values, strict=True))
-        attempts = frozenset(e.made for e in path.effects if isinstance(e, Sending))
         found: list[Step] = []
         for cut, effects, left in self._cuts(self.group(spot), path, before, not path.values):
+            here, later = _split(effects)
             values = tuple(left[name] for name in self.states)
-            sent, own = sent_after(spot, effects)
+            sent, own = sent_after(spot, here)
             target = replace(
                 spot,
                 values=values,
@@ -276,10 +279,11 @@ class Steps(ExtractionContext):
                 own=own,
                 known=spot.known | lasting(path.guard),
                 resting=False,
-                crashed=cut,
-                pending=(),
+                crashed=cut or spot.crashed,
+                pending=tuple(e for e in later if isinstance(e, Sending)),
+                ahead=bool(later),
             )
-            fresh = tuple(dict.fromkeys(e.made for e in effects if isinstance(e, Sending)))
+            fresh = tuple(dict.fromkeys(e.made for e in here if isinstance(e, Sending)))
             sends = tuple(made for made in fresh if made not in spot.sent)
             said = tuple(
                 f"{e.op}{_entry_text(e.entry)}"
@@ -287,7 +291,8 @@ class Steps(ExtractionContext):
                 if isinstance(e, Telling) and e.kind == "indication"
             )
             told = f"{label} (crashes inside)" if cut else label
-            for each in [target] if cut else self.receptions.fork(target):
+            attempts = frozenset(e.made for e in _split(path.effects)[0] if isinstance(e, Sending))
+            for each in [target] if cut or later else self.receptions.fork(target):
                 found.append(Step(each, path.guard, sends, attempts, told, number, wanted, said))
         return found
 
@@ -305,12 +310,20 @@ class Steps(ExtractionContext):
         if group.mode is not Mode.CRASHING or not self.interrupted:
             return
         for position, effect in enumerate(path.effects):
+            if isinstance(effect, Entering):
+                continue
             here = path.at[position] if path.at else before
             changed = any(here[name] != before[name] for name in self.states)
             if isinstance(effect, Telling) and (position or changed or not begun):
                 yield True, path.effects[:position], here
             if any(here[name] != last[name] for name in self.states):
                 yield True, path.effects[: position + 1], here
+
+
+def _split(effects: tuple[Effect, ...]) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
+    """Returns the effects in this round, and those from where the next one is entered."""
+    at = next((at for at, e in enumerate(effects) if isinstance(e, Entering)), len(effects))
+    return effects[:at], effects[at:]
 
 
 def _entry_text(entry: object) -> str:

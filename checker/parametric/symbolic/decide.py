@@ -34,7 +34,7 @@ from checker.parametric.symbolic.guards import Counted
 from checker.parametric.symbolic.queries import Answer, SolverQueries, Unanswered
 from checker.parametric.symbolic.recheck import Plain
 from checker.parametric.symbolic.refinement import Found, Obligation, Refining
-from checker.parametric.symbolic.rounds import decide_rounds
+from checker.parametric.symbolic.rounds import decide_next_rounds, decide_rounds, never_in_any_round
 from checker.parametric.symbolic.runs import Runs, Shape, begin, resting
 from checker.parametric.symbolic.segments import accelerate, units
 from checker.parametric.symbolic.terms import any_of, total
@@ -191,6 +191,8 @@ class ParametricChecker:
         return wanted
 
     def _decide(self, question: Question) -> Decision:
+        if self.automaton.next_round:
+            return decide_next_rounds(self, question)
         if any(rule.resets for rule in self.automaton.rules):
             return decide_rounds(self, question)
         found, tracked = self.find(question)
@@ -254,6 +256,7 @@ class ParametricChecker:
         return self.asking.ask(solver), "solved again from scratch"
 
     def _vacuous(self, question: Question) -> Decision | None:
+        """Returns the decision if ``question`` is vacuous, or if that is unknown."""
         start = self.possible()
         if isinstance(start, Unanswered):
             return Decision(question, Outcome.UNKNOWN, reason=start.reason)
@@ -267,6 +270,8 @@ class ParametricChecker:
         if isinstance(found, Unanswered):
             reason = f"whether its premise ever holds is unknown: {found.reason}"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
+        if found is None and self.automaton.next_round and not never_in_any_round(self, premise):
+            return None
         if found is None:
             reason = "its premise never holds"
             return Decision(question, Outcome.VACUOUS, reason=reason)

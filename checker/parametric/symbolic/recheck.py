@@ -53,19 +53,19 @@ class Plain(Struct):
             if self.automaton.exact:
                 runs = PlainExact(self.automaton, tracked, shape).encode()
             else:
-                runs = plain(self.automaton, tracked)
+                runs = plain(self.automaton, tracked, shape)
             solver = asking.solver(runs.assertions, seed=1)
             solver.set("arith.solver", 2)  # the older simplex
             self.made[tracked, shape] = runs, solver
         return self.made[tracked, shape]
 
 
-def plain(automaton: Automaton, tracked: frozenset[int]) -> Runs:
-    """Encodes all executions, and more where not all rules are ``tracked``: for these a segment
-    begins where one of them becomes enabled; the others have to be enabled at the end of their
-    segment only.
+def plain(automaton: Automaton, tracked: frozenset[int], shape: Shape = ALL) -> Runs:
+    """Encodes all executions of ``shape`` (without cuts and resets), and more where not all rules
+    are ``tracked``: for these a segment begins where one of them becomes enabled; the others have
+    to be enabled at the end of their segment only.
     """
-    runs = begin(automaton)
+    runs = begin(automaton, shape)
     rules = reachable_rules(automaton)
     waits = {rule: _waits(automaton, automaton.rules[rule]) for rule in rules}
     different = list(dict.fromkeys(waits[rule] for rule in sorted(tracked)))

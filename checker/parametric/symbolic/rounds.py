@@ -45,7 +45,6 @@ from checker.parametric.automaton.small_search import search
 from checker.parametric.symbolic.queries import Unanswered
 from checker.parametric.symbolic.refinement import Found, Obligation, Wanted
 from checker.parametric.symbolic.runs import (
-    CounterConfiguration,
     Runs,
     Shape,
     reachable_locations,
@@ -92,6 +91,26 @@ def decide_rounds(checker: ParametricChecker, question: Question) -> Decision:
     return Decision(question, Outcome.UNKNOWN, reason=reason)
 
 
+def decide_next_rounds(checker: ParametricChecker, question: Question) -> Decision:
+    """Decides ``question`` about an automaton that is one of several rounds: violated in the first
+    one, proved by an invariant of the configurations in which a round begins, or unknown."""
+    run, tracked = checker.find(question)
+    if isinstance(run, Unanswered):
+        return Decision(question, Outcome.UNKNOWN, reason=f"{run.reason}, in the first round")
+    if run is not None:
+        return checker.report_violation(question, run)
+    proof = _Proof(checker, question).obligations()
+    if proof is None:
+        reason = "no run of one round violates it, and no invariant of the rounds was found"
+        return Decision(question, Outcome.UNKNOWN, reason=reason)
+    return checker.report_proof(question, [checker.obligation(question, tracked), *proof])
+
+
+def never_in_any_round(checker: ParametricChecker, question: Question) -> bool:
+    """Returns whether it is proved that no round after the first one violates ``question``."""
+    return _Proof(checker, question).obligations() is not None
+
+
 def _search(checker: ParametricChecker, question: Question) -> AcceleratedRun | None:
     """Returns a violation with few processes, or ``None`` where a short search finds none."""
     searched = 0
@@ -121,10 +140,16 @@ class Clauses:
         ]
         return True
 
-    def formula(self, predicates: list[z3.BoolRef]) -> z3.BoolRef:
+    def parts(self) -> list[tuple[Literal, ...]]:
+        """Returns the clauses that imply the others."""
         alone = {clause[0] for clause in self.clauses if len(clause) == 1}
-        needed = [c for c in self.clauses if len(c) == 1 or not alone.intersection(c)]
-        return all_of(any_of(_literal(predicates, each) for each in c) for c in needed)
+        return [c for c in self.clauses if len(c) == 1 or not alone.intersection(c)]
+
+    @staticmethod
+    def part(predicates: list[z3.BoolRef], clause: tuple[Literal, ...]) -> z3.BoolRef:
+        return any_of(_literal(predicates, each) for each in clause)
+
+    joined = staticmethod(all_of)
 
 
 class Valuations:
@@ -138,10 +163,15 @@ class Valuations:
         self.found.append(valuation)
         return len(self.found) <= MOST_STATES
 
-    def formula(self, predicates: list[z3.BoolRef]) -> z3.BoolRef:
-        return any_of(
-            all_of(_literal(predicates, each) for each in enumerate(one)) for one in self.found
-        )
+    def parts(self) -> list[tuple[Literal, ...]]:
+        """Returns the valuations, one of which holds."""
+        return [tuple(enumerate(one)) for one in self.found]
+
+    @staticmethod
+    def part(predicates: list[z3.BoolRef], valuation: tuple[Literal, ...]) -> z3.BoolRef:
+        return all_of(_literal(predicates, each) for each in valuation)
+
+    joined = staticmethod(any_of)
 
 
 def _literal(predicates: list[z3.BoolRef], literal: Literal) -> z3.BoolRef:
@@ -158,10 +188,13 @@ class _Proof:
         self.question = question
         self.stages = range(len(question.before) + 1)
         self.predicates = list(dict.fromkeys(self._predicates()))
+        self.written: dict[tuple[int, bool], tuple[Runs, list[z3.BoolRef]]] = {}
+        self.parts: dict[object, z3.BoolRef] = {}
 
     def obligations(self) -> list[Obligation] | None:
         """Returns the queries without solutions that are a proof, or ``None``."""
-        for kind in (Clauses, Valuations):
+        kinds = (Clauses,) if self.checker.automaton.next_round else (Clauses, Valuations)
+        for kind in kinds:
             found = self._with(kind)
             if found is not None:
                 return found
@@ -169,6 +202,10 @@ class _Proof:
 
     def _predicates(self) -> Iterator[StateFormula]:
         automaton = self.checker.automaton
+        if automaton.next_round:
+            yield from (Somebody(frozenset({at})) for at in sorted(set(automaton.next_round)))
+            yield from _counted(self.question.violated)
+            return
         for at in sorted(reachable_locations(automaton)):
             yield Somebody(frozenset({at}))
         for kind in range(len(automaton.kinds)):
@@ -224,12 +261,13 @@ class _Proof:
         def wanted(runs: Runs) -> list[z3.BoolRef]:
             found = self.checker.violation(runs, asked)
             if before is not None:
-                found.append(self._holds(invariants[before], runs, runs.moments[0]))
+                found.append(self._holds(invariants[before], runs))
             if behind in invariants:
-                found.append(z3.Not(self._holds(invariants[behind], runs, runs.moments[-1])))
+                found.append(z3.Not(self._holds(invariants[behind], runs, behind=True)))
             return found
 
-        shape = Shape(len(passed), resets=1, anywhere=before is not None, behind=True)
+        resets = 0 if self.checker.automaton.next_round else 1
+        shape = Shape(len(passed), resets, anywhere=before is not None, behind=resets > 0)
         return self._query(wanted, shape)
 
     def _end(
@@ -241,7 +279,7 @@ class _Proof:
 
         def wanted(runs: Runs) -> list[z3.BoolRef]:
             found = self.checker.violation(runs, asked)
-            return [*found, self._holds(invariants[stage], runs, runs.moments[0])]
+            return [*found, self._holds(invariants[stage], runs)]
 
         return self._query(wanted, Shape(len(asked.before), anywhere=True))
 
@@ -250,9 +288,31 @@ class _Proof:
         return Obligation(wanted, shape, tracked) if found is None else found
 
     def _holds(
-        self, invariant: Clauses | Valuations, runs: Runs, moment: CounterConfiguration
+        self, invariant: Clauses | Valuations, runs: Runs, *, behind: bool = False
     ) -> z3.BoolRef:
-        return invariant.formula([runs.state(each, moment) for each in self.predicates])
+        """Encodes that the invariant holds at the start of ``runs``, or ``behind`` their end:
+        there, or where the next round begins."""
+        key = id(runs), behind
+        if key not in self.written:
+            at = runs.moments[-1 if behind else 0]
+            asked = map(self._behind, self.predicates) if behind else self.predicates
+            self.written[key] = runs, [runs.state(each, at) for each in asked]
+        found: list[z3.BoolRef] = []
+        for part in invariant.parts():
+            if (key, type(invariant), part) not in self.parts:
+                made = invariant.part(self.written[key][1], part)
+                self.parts[key, type(invariant), part] = made
+            found.append(self.parts[key, type(invariant), part])
+        return invariant.joined(found)
+
+    def _behind(self, predicate: StateFormula) -> StateFormula:
+        """Returns what has to hold for ``predicate`` to hold behind a configuration."""
+        following = self.checker.automaton.next_round
+        if not following:
+            return predicate
+        assert isinstance(predicate, Somebody)
+        before = (at for at, after in enumerate(following) if after in predicate.locations)
+        return Somebody(frozenset(before), predicate.least)
 
     def _valuation(self, found: Found) -> Valuation:
         """Returns which predicates are true at the end of an execution."""
@@ -261,7 +321,21 @@ class _Proof:
         for burst in (burst for segment in run.segments for burst in segment):
             last = step(automaton, last, burst.rule, burst.times)
         values = dict(run.values)
-        return tuple(satisfies(last, each, automaton, values) for each in self.predicates)
+        behind = map(self._behind, self.predicates)
+        return tuple(satisfies(last, each, automaton, values) for each in behind)
+
+
+def _counted(formula: StateFormula) -> list[StateFormula]:
+    """Returns the sets of locations of which the formula says that somebody is there."""
+    match formula:
+        case Somebody():
+            return [formula]
+        case NotState(part):
+            return _counted(part)
+        case AllOf(parts) | AnyOf(parts):
+            return [each for part in parts for each in _counted(part)]
+        case Counts():
+            return []
 
 
 def _compared(formula: StateFormula) -> list[Linear]:

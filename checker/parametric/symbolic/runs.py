@@ -257,11 +257,13 @@ def begin(automaton: Automaton, shape: Shape = ALL) -> Runs:
     start = _initial(runs)
     runs.origin = start
     if shape.anywhere:
-        inside = reachable_locations(automaton)
+        inside = set(automaton.next_round) or reachable_locations(automaton)
         zero = z3.IntVal(0)
         where = [runs.natural("where") if at in inside else zero for at in range(len(rank))]
         _require_sizes(runs, where)
-        sent = {name: runs.natural("first") for name in _counters(automaton)}
+        sent = dict(start.sent)
+        if not automaton.next_round:
+            sent = {name: runs.natural("first") for name in _counters(automaton)}
         start = CounterConfiguration(tuple(where), sent)
     runs.moments.append(start)
     return runs
@@ -369,8 +371,10 @@ def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
 
 
 def reachable_locations(automaton: Automaton) -> set[int]:
-    """Returns the locations that can be reached from initial ones, ignoring guards."""
+    """Returns the locations that can be reached from initial ones, ignoring guards, in the first
+    round and in later ones."""
     initial = [at for at, location in enumerate(automaton.locations) if location.initial]
+    initial += automaton.next_round
     after: dict[int, list[int]] = {}
     for rule in automaton.rules:
         after.setdefault(rule.source, []).append(rule.target)

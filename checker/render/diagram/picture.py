@@ -42,10 +42,10 @@ from checker.render.diagram.words import (
     title_of_run,
     width_of,
 )
-from checker.render.diagram.wrappers import fold_wrappers
 from checker.render.terminal.step_items import choices_of_shared_state
 from checker.results.causality import Arrow, Causality, CopyOutcome, causality
 from checker.results.trace import Step, Trace
+from checker.words.wrappers import fold_wrappers
 
 __all__ = ["Picture", "picture_of"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from markupsafe import Markup
 
 from checker.render.html.content import as_sentence, short_file_name, with_code
 from checker.results.conformance import Candidate, Conformance, Obstacle
-from checker.results.events import At
+from checker.results.events import Passage
 from checker.results.trace import Source
 
 
@@ -37,25 +36,17 @@ def line_of(obstacle: Obstacle, sources: Sequence[Source]) -> dict[str, Any]:
 
 
 def _row(found: Candidate, line: str, sources: Sequence[Source]) -> dict[str, Any]:
-    places = [place for each in found.false for place in _places(each, found.at, sources)]
+    places = [place for each in found.passages for place in _underlined(each, sources)]
     why = with_code(found.why or found.text)
     return {"candidate": found.step or line, "why": why, "places": places}
 
 
-def _places(condition: str, at: At | None, sources: Sequence[Source]) -> Iterator[dict[str, Any]]:
-    """Yields the first place from ``at`` on, where the handler begins, that has ``condition`` on
-    one line, perhaps with other spaces; in any file from its start where ``at`` is ``None``."""
-    words = r"\s+".join(re.escape(word) for word in condition.split())
-    pattern = re.compile(rf"(?<!\w){words}(?!\w)")
-    for source in sources:
-        if at is not None and source.file != at.file:
-            continue
-        first = 1 if at is None else at.line
-        for number, line in enumerate(source.text.splitlines()[first - 1 :], first):
-            code = line.partition("//")[0].rstrip()
-            if match := pattern.search(code):
-                begin, end = match.span()
-                parts = code[:begin].lstrip(), code[begin:end], code[end:]
-                place = f"{short_file_name(source.file)}:{number}"
-                yield {"place": place, "code": Markup("{}<u>{}</u>{}").format(*parts)}
-                return
+def _underlined(found: Passage, sources: Sequence[Source]) -> Iterator[dict[str, Any]]:
+    """Yields the first line of a passage, underlined; nothing if ``sources`` lacks its file."""
+    begin = found.begin
+    text = next((each.text for each in sources if each.file == begin.file), "")
+    for line in text.splitlines()[begin.line - 1 : begin.line]:
+        end = found.end_column - 1 if found.end_line == begin.line else len(line)
+        parts = line[: begin.column - 1].lstrip(), line[begin.column - 1 : end], line[end:]
+        place = f"{short_file_name(begin.file)}:{begin.line}"
+        yield {"place": place, "code": Markup("{}<u>{}</u>{}").format(*parts)}

@@ -12,7 +12,7 @@ from checker.records import replace
 from checker.render.html.content import as_sentence, short_file_name, with_code
 from checker.render.html.obstacles import line_of
 from checker.render.html.page import environment, policy, style
-from checker.render.terminal.conformance import left_by
+from checker.render.terminal.conformance import price_of
 from checker.render.terminal.windows import COLUMNS, place_text, unseen_by_run, unseen_text
 from checker.results.conformance import Conformance
 from checker.results.conformance_lines import Obstacle
@@ -45,7 +45,7 @@ def windows_page(
         "assumed": listing(score.assumed),
         "nowhere": count(score.nowhere, "message") if score.nowhere else "",
         "proposals": [
-            {"said": f"{each.step}: {left_by(each)}", "toml": each.toml}
+            {"said": f"{each.step}: {price_of(each)}", "toml": each.toml}
             for report in reports
             for each in report.proposals
         ],

@@ -141,13 +141,13 @@ def _proposals(proposals: tuple[StepProposal, ...]) -> Iterator[RenderableType]:
     yield Text(f"{said} none is applied", style="bold")
     for each in proposals:
         reds = f"its {count(each.reds, 'red window')}" if each.reds > 1 else "its red window"
-        yield Text(f"  {each.step}: {reds} would be explained, {left_by(each)}")
+        yield Text(f"  {each.step}: {reds} would be explained, {price_of(each)}")
         for line in each.toml.splitlines():
             yield Text(f"      {line}")
 
 
-def left_by(proposal: StepProposal) -> str:
-    """Returns what else is known of a proposal: its price, and what it leaves, in words."""
+def price_of(proposal: StepProposal) -> str:
+    """Returns the price of a proposal and what remains red with it, in words."""
     price = (
         f"and of {count(proposal.changes, 'log')} with one value changed at least"
         f" {proposal.rejected:,} would still be rejected"

@@ -19,12 +19,13 @@ WORTH_SAYING = 20_000
 
 def reduction_rows(report: Report, *, verbose: bool) -> Iterator[tuple[str, str]]:
     """Yields rows of a label and a text; those on the reductions themselves only where they were
-    requested, by ``verbose`` or by the option that selects them, or the search is not complete."""
+    requested, by ``verbose`` or by the option that selects them: nobody can act on them otherwise
+    (what can be done is a next step of the report)."""
     reduced = report.reduced
-    shown = verbose or report.reduce != "auto" or not report.exhaustive
-    if reduced.used and shown:
+    asked = report.reduce != "auto"
+    if reduced.used and (verbose or asked):
         yield "reduced", f"{_used_text(report)}{_without(report)}"
-    if shown and _curious(report):
+    if (verbose or asked) and _curious(report):
         for why, kinds in _reasons(report).items():
             yield "reduced", f"not by {', '.join(map(reduced.title, kinds))}: {why}"
     if report.forecast is not None:

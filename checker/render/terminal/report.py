@@ -94,15 +94,23 @@ def _table(report: Report) -> RenderableType:
         table.add_column("queries", justify="right", no_wrap=True)
         table.add_column("s", justify="right", no_wrap=True)
     table.expand = True
+    first = dict[tuple[Word, str], str]()
     for verdict in report.verdicts:
+        why = _why(verdict, report.proof)
+        told = first.setdefault((verdict.word, why), verdict.property)
         table.add_row(
             _name_text(verdict),
             Text(verdict.loud_label(), style=STYLES[verdict.word]),
             _expectation_text(verdict, report.expected_word(verdict)),
-            Text(_why(verdict, report.proof)),
+            Text(f"as {told}" if _is_repeated(verdict, told) else why),
             *(() if not counted else (str(verdict.queries), f"{verdict.seconds:.2f}")),
         )
     return table
+
+
+def _is_repeated(verdict: PropertyVerdict, told: str) -> bool:
+    """Returns whether the reason of ``verdict`` was already given for the property ``told``."""
+    return verdict.word in (Word.UNKNOWN, Word.ERROR) and told != verdict.property
 
 
 def _name_text(verdict: PropertyVerdict) -> Text:
@@ -129,6 +137,7 @@ def _facts(report: Report, verbose: bool) -> RenderableType:
         *_not_asked(report),
         *(("origin", said) for said in sources(report.verdicts)),
         *_extent(report, verbose),
+        *(("next", said) for said in report.next_steps),
         *(("asked", said) for said in _distinguished_questions(report)),
         *(("expected", said) for said in _expectations(report)),
         *(("scenario", said) for said in _scenarios(report)),
@@ -175,10 +184,6 @@ def _search(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
         restarted = (restarts_text(report.restarts), continuations_text(report.restarts))
         yield from (("restart", said) for said in restarted if said)
     yield "scope", scope_text(report)
-    unknown = any(verdict.word is Word.UNKNOWN for verdict in report.verdicts)
-    if unknown and report.stopped not in (None, DECIDED):
-        named = f"bivalence simulate {report.file}::{report.check}"
-        yield "deeper", f"`{named}` explores deeper, without a guarantee"
 
 
 def unmet(report: Report) -> list[Expected]:
@@ -187,17 +192,18 @@ def unmet(report: Report) -> list[Expected]:
 
 
 def _expectations(report: Report) -> list[str]:
-    """Returns unmet expectations, and the numbers that were met (the table has the verdicts)."""
+    """Returns unmet expectations, those of one kind together, and the numbers that were met (the
+    table has the verdicts)."""
     verdicts = {v.property for v in report.verdicts}
-    said = []
+    said, unmet_by = list[str](), dict[str, list[str]]()
     for e in report.expectations:
         if report.walks is not None and e.found == Word.UNKNOWN:
             continue  # walks decide nothing but what they violate
         if not e.met:
-            said.append(f"{e.what}: {e.expected}, but found {e.found}")
+            unmet_by.setdefault(f"{e.expected}, but found {e.found}", []).append(e.what)
         elif e.what not in verdicts:
             said.append(f"{e.what}: {e.expected}, as found")
-    return said
+    return [*(f"{', '.join(names)}: {found}" for found, names in unmet_by.items()), *said]
 
 
 def _scenarios(report: Report) -> Iterator[str]:

@@ -7,6 +7,7 @@ upwards; everything else is as there.  A message is an arrow on the row of its r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from rich.cells import cell_len
@@ -18,7 +19,6 @@ from checker.diagnostics.english import count
 from checker.render.diagram.identity import Identities
 from checker.render.diagram.rows import Layout
 from checker.render.diagram.words import text_of_arrow
-from checker.render.diagram.wrappers import fold_wrappers
 from checker.render.terminal import marks as m
 from checker.render.terminal.columns import AROUND, Columns, Row, columns, shorten, widest_gap
 from checker.render.terminal.lasso import repeating
@@ -28,6 +28,7 @@ from checker.render.terminal.steps import PERHAPS_MORE, open_after
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.trace import Trace
 from checker.words.steps import headline
+from checker.words.wrappers import fold_wrappers
 
 FAULT, STEM = "bold red", "dim"
 COLOURS = (
@@ -160,7 +161,8 @@ class _Page:
         self._identities = identities
         self._first = margin - 2
         self._notes = notes
-        self._cut: dict[str, None] = {}
+        self._cut: dict[str, tuple[str, int]] = {}  # what is left of it, and in which step first
+        self._step = 0
         self._used: set[str] = set()
         byzantine = {fate.process for fate in trace.fates if fate.faulty == "byzantine"}
         self._now = {lane: m.BYZANTINE if lane in byzantine else m.UP for lane in columns.at}
@@ -239,7 +241,7 @@ class _Page:
         return row
 
     def _block(self, block: Block, in_loop: bool) -> Iterator[Text]:
-        number = block.step.number
+        number = self._step = block.step.number
         faded = number in self._context
         first = True
         for row in self._rows(block):
@@ -383,7 +385,7 @@ class _Page:
     def _fitting(self, text: str, room: int) -> str:
         cut = shorten(text, room)
         if cut != text:
-            self._cut[text.removeprefix(f"{m.RIGHT} ")] = None
+            self._cut.setdefault(text.removeprefix(f"{m.RIGHT} "), (cut, self._step))
         return cut
 
     def _below(self) -> Iterator[Text | Padding]:
@@ -399,7 +401,11 @@ class _Page:
             yield Text("")
             yield Text("Cut short above:", style="dim")
             whole = [t for t in self._cut if not any(t != u and t in u for u in self._cut)]
+            alike = Counter(self._cut[text][0] for text in whole)
             for text in whole:
+                left, step = self._cut[text]
+                if alike[left] > 1:
+                    text = f"in step {step}: {text}"
                 yield Padding(Text(text, style="dim", overflow="fold"), (0, 0, 0, 2))
 
 

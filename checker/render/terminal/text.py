@@ -19,6 +19,7 @@ from checker.render.terminal.spacetime import spacetime
 from checker.render.terminal.steps import LABEL, headline_list, step_list
 from checker.results.events import Performed
 from checker.results.trace import FAULTY, Copies, ProcessOutcome, Trace
+from checker.words.wrappers import fold_wrappers
 
 SAME = "(never received: the same as if the crash had kept it from being sent)"
 
@@ -228,6 +229,7 @@ def _faults(fate: ProcessOutcome) -> str:
 
 def _copies(trace: Trace) -> RenderableType | None:
     rows = []
+    trace, _ = fold_wrappers(trace)
     crashed = {fate.process for fate in trace.fates if fate.crashed}
     for copies in trace.copies:
         name = Text(f"{copies.sender}: {copies.message}", style="bold")

@@ -11,9 +11,10 @@ from checker.parametric.symbolic.decide import ParametricChecker
 from tests.parametric.by_search import Search
 from tests.parametric.random_automata import automata, questions
 from tests.parametric.tracked import everything
+from tests.selection import some
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=some(80), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_formula_says_what_a_search_finds(data: st.DataObject) -> None:
     automaton = data.draw(automata())

@@ -252,8 +252,8 @@ class SearchLoop:
         return fn
 
     def _return_if_abandoned(self, fn: Fn, context: Val, worker: Val, i: Val, number: Val) -> None:
-        """Returns where the expansion of state ``i`` is abandoned: there is no room for a new
-        state, or it was stopped; its results are not complete then.
+        """Emits a return of ``i`` if the expansion of state ``i`` is abandoned: there is no room
+        for a new state, or it was stopped; its results are not complete then.
         """
         mode = get(fn, worker, Worker.MODE)
         searching = fn.or_(fn.eq(mode, const(Mode.SEARCH)), fn.eq(mode, const(Mode.ROUTE)))

@@ -100,7 +100,8 @@ class NativeValence(ValenceGraph):
         return words
 
     def _letters(self) -> Buffer:
-        """16 bits for each state: which values are decided there."""
+        """Returns 16 bits for each state: which values are decided there.  Raises ``RunFault`` if a
+        condition has a run-time error in one."""
         prop = self._by.system.properties[0]
         try:
             return self._states.letters(0, None, prop, ()).buffer

@@ -6,10 +6,10 @@ import pytest
 
 from checker.render.diagram.picture import picture_of
 from checker.render.diagram.svg import svg_of
-from checker.render.diagram.wrappers import fold_wrappers
 from checker.render.terminal.canvas import as_text
 from checker.render.terminal.spacetime import spacetime
 from checker.results.trace import Trace
+from checker.words.wrappers import fold_wrappers
 from tests.results.by_hand import receive, send, step, trace
 
 

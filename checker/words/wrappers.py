@@ -1,9 +1,10 @@
-"""Leaves out of a picture what a layer below puts around the messages of the layer above."""
+"""Leaves out what a layer below puts around the messages of the layer above."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from checker.diagnostics.english import listing
 from checker.records import replace
@@ -19,6 +20,18 @@ def fold_wrappers(trace: Trace) -> tuple[Trace, tuple[str, ...]]:
     They are folded where all messages of that name have one argument, which is a message, and none
     would be taken for another one; where they have more than that, the legend explains them.
     """
+    name, told = _wrappers(trace)
+    return (_folded(trace, name) if name else trace), told
+
+
+def without_wrapper(trace: Trace) -> Callable[[str], str]:
+    """Returns the function that takes from a message of ``trace`` what :func:`fold_wrappers` leaves
+    out."""
+    return partial(_bare, _wrappers(trace)[0])
+
+
+def _wrappers(trace: Trace) -> tuple[str, tuple[str, ...]]:
+    """Returns the name that is left out, if any, and the sentences about it and others."""
     messages = dict.fromkeys(_messages(trace))
     heads = Counter(map(head, messages))
     around: dict[str, list[str]] = {}
@@ -40,7 +53,11 @@ def fold_wrappers(trace: Trace) -> tuple[Trace, tuple[str, ...]]:
     rest = [name for name in explained if name not in folded]
     if rest:
         told.append(f"{listing(rest)}: a layer's own message, around one of the layer above")
-    return (_folded(trace, folded[0]) if folded else trace), tuple(told)
+    return (folded[0] if folded else ""), tuple(told)
+
+
+def _bare(name: str, message: str) -> str:
+    return arguments(message)[0] if name and head(message) == name else message
 
 
 def _messages(trace: Trace) -> Iterator[str]:
@@ -51,8 +68,7 @@ def _messages(trace: Trace) -> Iterator[str]:
 
 
 def _folded(trace: Trace, name: str) -> Trace:
-    def bare(message: str) -> str:
-        return arguments(message)[0] if head(message) == name else message
+    bare = partial(_bare, name)
 
     def event(one: Event) -> Event:
         return replace(one, message=bare(message)) if (message := message_of(one)) else one

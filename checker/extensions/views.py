@@ -1,0 +1,13 @@
+"""What notebooks show in place of an object: HTML that a view makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from checker.extensions.tables import VIEWS
+
+
+def html_of(name: str, shown: object) -> str:
+    """Returns the HTML of ``shown`` by the view called ``name``."""
+    return cast(Callable[[object], str], VIEWS.load(VIEWS.origin(name)))(shown)

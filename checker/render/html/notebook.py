@@ -1,0 +1,46 @@
+"""Renders reports and traces as fragments of HTML, which notebooks show in place of an object."""
+
+from __future__ import annotations
+
+import io
+import zlib
+
+from markupsafe import Markup
+from rich.console import Console, RenderableType
+
+from checker.diagnostics.visible import visible
+from checker.render.diagram.picture import picture_of
+from checker.render.diagram.svg import svg_of
+from checker.render.terminal.report import report_view
+from checker.results.trace import Trace
+from checker.results.verdict import Report
+
+WIDTH = 100
+"""Columns of text."""
+FRAME = '<pre style="line-height:1.3;white-space:pre-wrap">{code}</pre>'
+
+
+def report_html(report: Report) -> str:
+    """Returns what ``bivalence check`` prints, and each counterexample as a picture."""
+    traces = [verdict.trace for verdict in report.verdicts if verdict.trace is not None]
+    return "\n".join([_html(report_view(report)), *map(trace_html, traces)])
+
+
+def trace_html(trace: Trace) -> str:
+    """Returns an execution: why it violates its property, in sentences, and its picture."""
+    said = () if trace.explanation is None else trace.explanation.sentences
+    lines = Markup("<br>").join(said or (trace.sentence,))
+    return visible(f"<div><p>{lines}</p>{_picture(trace)}</div>")
+
+
+def _picture(trace: Trace) -> str:
+    """Returns the picture; its ids are those of no other trace of the same notebook."""
+    number = zlib.crc32(repr((trace.property_name, trace.header, trace.steps)).encode())
+    picture = svg_of(picture_of(trace), prefix=f"t{number:08x}-")
+    return picture[picture.index("<svg") :]
+
+
+def _html(view: RenderableType) -> str:
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), highlight=False)
+    console.print(view)
+    return visible(console.export_html(inline_styles=True, code_format=FRAME))
