@@ -26,22 +26,22 @@ def compare_numbers(table: Path, options: Options) -> tuple[int, list[str]]:
     width = max((len(_name(number)) for number in numbers), default=0)
     kind = "states" if any(number.value for number in numbers) else "depth"
     console.print_line(_line(width, "model", "published", "ours", kind, "ours", "s", "", ""))
-    found: list[Compared | PublishedNumber] = []
+    words: list[str] = []
     for number in numbers:
-        if not number.check:
-            found.append(number)
-            continue
-        compared = comparison.compare(number)
-        found.append(compared)
-        console.print_line(_shown(width, compared))
-    code, totals = _totals(found)
+        word = ""
+        if number.check:
+            compared = comparison.compare(number)
+            console.print_line(_shown(width, compared))
+            word = compared.word
+        words.append(word)
+    code, totals = _totals(words)
     console.print_line()
     console.print_line("\n".join(totals))
-    return code, [*_markdown(found), "", *(f"- {line}." for line in totals)]
+    return code, [*_markdown(numbers, words), "", *(f"- {line}." for line in totals)]
 
 
 def _name(number: PublishedNumber) -> str:
-    return f"{number.model} {number.property}".rstrip()
+    return f"{number.model} {number.about}".rstrip()
 
 
 def _shown(width: int, compared: Compared) -> str:
@@ -63,31 +63,26 @@ def _line(width: int, name: str, *cells: str) -> str:
     return f"{name:{width}} {numbers}  {word:12}  {check}".rstrip()
 
 
-def _totals(found: list[Compared | PublishedNumber]) -> tuple[int, list[str]]:
-    """Returns the exit code, and lines that count the rows."""
+def _totals(words: list[str]) -> tuple[int, list[str]]:
+    """Returns the exit code, and lines that count the outcomes; a row without a check has none."""
     from checker.cli.errors import UNKNOWN, VIOLATED
-    from checker.session.published import Compared
 
-    words = [each.word for each in found if isinstance(each, Compared)]
     differ, open_ = words.count("differs"), words.count("not decided")
     totals = [
         f"{words.count('as published')} as published, {differ} differ, {open_} not decided",
-        f"{len(found)} published numbers, {len(found) - len(words)} of them without a check",
+        f"{len(words)} published numbers, {words.count('')} of them without a check",
     ]
     return VIOLATED if differ else UNKNOWN if open_ else 0, totals
 
 
-def _markdown(found: list[Compared | PublishedNumber]) -> list[str]:
-    from checker.session.published import Compared, short
+def _markdown(numbers: list[PublishedNumber], words: list[str]) -> list[str]:
+    from checker.session.published import short
 
     lines = [
         "| model | published | check, or why there is none | outcome |",
         "| --- | ---: | --- | --- |",
     ]
-    for each in found:
-        compared = isinstance(each, Compared)
-        number = each.number if compared else each
-        word = each.word if compared else ""
-        said = f"`{number.check}`" if compared else number.note
+    for number, word in zip(numbers, words, strict=True):
+        said = f"`{number.check}`" if number.check else number.note
         lines.append(f"| {_name(number)} | {short(number.published)} | {said} | {word} |")
     return lines

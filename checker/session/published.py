@@ -79,7 +79,7 @@ def _error(path: Path, number: int, row: str, message: str) -> SpecError:
 class PublishedNumber(Struct, frozen=True):
     """A number that somebody published of a ``model``.
 
-    ``property`` and ``value``: a probability, an expected value, or ``True`` for what happens
+    ``about`` and ``value``: a probability, an expected value, or ``True`` for what happens
     almost surely; both are empty where the number of ``states`` itself is compared, and ``depth``.
     ``check``: `FILE::NAME` in the library, with ``settings`` and the reductions ``reduce`` that the
     source counts with; ``question``: the expectation of the check, without its bound.  ``note``:
@@ -90,7 +90,7 @@ class PublishedNumber(Struct, frozen=True):
     model: str
     states: int | None
     depth: int | None
-    property: str
+    about: str
     value: str
     check: str
     settings: dict[str, str]
@@ -217,7 +217,7 @@ def _same(number: PublishedNumber, ours: str) -> bool:
     """Whether ``ours`` is the published value, however the two are written."""
     if not ours or SURELY in (ours, number.value):
         return ours == number.published
-    return Fraction(ours) == Fraction(number.published)
+    return bool(Fraction(ours) == Fraction(number.published))
 
 
 def _count(report: Report) -> str:

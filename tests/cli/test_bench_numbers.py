@@ -85,7 +85,7 @@ def test_what_is_not_reached_in_time_is_not_decided(
 @pytest.mark.parametrize("suite", sorted(TABLES))
 def test_each_row_has_a_check_or_a_reason(suite: str) -> None:
     numbers = read_numbers(specs() / TABLES[suite])
-    keys = [(number.model, number.property) for number in numbers]
+    keys = [(number.model, number.about) for number in numbers]
     assert len(keys) == len(set(keys))
     for number in numbers:
         assert number.check or number.note.endswith("."), number.model
@@ -96,7 +96,7 @@ def test_each_row_has_a_check_or_a_reason(suite: str) -> None:
 def test_the_page_has_each_row(suite: str) -> None:
     page = (specs().parent / "docs/published.md").read_text("utf-8")
     for number in read_numbers(specs() / TABLES[suite]):
-        name = f"{number.model} {number.property}".rstrip()
+        name = f"{number.model} {number.about}".rstrip()
         said = f"`{number.check}`" if number.check else number.note
         assert f"| {name} | {short(number.published)} | {said} |" in page
 
