@@ -96,11 +96,17 @@ def differences(
     none, reductions may leave out shortest runs, and an oracle that speaks as soon as it is asked
     takes none of its own.  A crash that falls inside a handler, and could as well fall before or
     behind it, is a step of its own to the tool; so is what an oracle says at the end of a handler,
-    which then is not seen where the handler leads beyond a bound.
+    which then is not seen where the handler leads beyond a bound.  Where a full queue of a
+    fair-loss link has no room for a message, the tool receives it in one step with the loss of the
+    queue.
     """
     found, model = [], graph.model
+    others = model.links.others
     alike = (
-        not model.links.counted and not model.oracles and model.world.timing in ("", "asynchronous")
+        not model.links.counted
+        and not model.oracles
+        and model.world.timing in ("", "asynchronous")
+        and not (others.fifo and others.strong and others.bound is not None)
     )
     stops = model.world.crash + model.world.power + model.world.wipe
     spare = 0 if model.world.between_handlers else stops

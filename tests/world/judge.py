@@ -117,7 +117,7 @@ class Look:
         return self.state[self.model.key(TOP, variable, p)]
 
     def history(self, word: str, p: str) -> tuple[Any, ...]:
-        found: tuple[Any, ...] = self.state[word, p]
+        found: tuple[Any, ...] = self.state.get((word, p), ())
         return found
 
     def crashed(self, p: str) -> bool:
@@ -154,7 +154,7 @@ def judge(graph: Graph) -> dict[str, Verdict]:
 def _verdict(graph: Graph, question: Question) -> Verdict:
     found: Verdict | None = None
     for names in bindings(graph.model, question):
-        verdict = _about(graph, question, names)
+        verdict = about(graph, question, names)
         shorter = found is None or (verdict.length or 0) < (found.length or 0)
         if verdict.violated and shorter:
             found = verdict
@@ -171,7 +171,8 @@ def bindings(model: Model, question: Question) -> Iterator[dict[str, Any]]:
         yield dict(zip(parameters, values, strict=True))
 
 
-def _about(graph: Graph, question: Question, names: dict[str, Any]) -> Verdict:
+def about(graph: Graph, question: Question, names: dict[str, Any]) -> Verdict:
+    """The verdict of ``question`` for these values of its parameters."""
     model, asked = graph.model, [names[p] for p in question.correct]
 
     def true(formula: Any, here: int) -> bool:
@@ -193,8 +194,10 @@ def _about(graph: Graph, question: Question, names: dict[str, Any]) -> Verdict:
 
     good = {h for h in everything if to_the_end(h)} - graph.beyond
     fails = {h for h in good if not true(question.conclusion, h)}
-    if question.kind == "leads":
+    if question.kind in ("leads", "comes"):
         begun = {h for h in everything if in_question(h)}
+        if question.kind == "comes":
+            begun = {h for h in begun if graph.depth[h] == 0}
         without = {h for h in everything if not true(question.conclusion, h)}
         meant = _reached(graph, begun, without) & good
         return Verdict(any(fair(graph, meant, lambda inside: True)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from checker.records import replace
@@ -196,9 +196,10 @@ class Question:
 
     ``kind``: ``always`` (premise => conclusion), ``leads`` (premise ~> conclusion), ``stays``
     (eventually always the conclusion), ``starts`` (initially premise => eventually always the
-    conclusion), ``recurs`` (always eventually).  ``correct``: the processes
-    of which it is asked only where they are correct.  ``among``: what ``processes`` range over,
-    where that is not ``Proc``; ``way``: one of three in which ``always`` is written.
+    conclusion), ``recurs`` (always eventually), ``comes`` (premise => eventually the conclusion).
+    ``correct``: the processes of which it is asked only where they are correct.  ``among``: what
+    ``processes`` range over, where that is not ``Proc``; ``way``: one of three in which
+    ``always`` is written.
     """
 
     name: str
@@ -247,14 +248,30 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Request:
+    """What a client asks for where it is anything else than to broadcast a payload."""
+
+    name: str
+    values: tuple[Hashable, ...]
+
+    @property
+    def text(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.values))})"
+
+
+Wish = str | Request
+
+
+@dataclass(frozen=True)
 class World:
     """The clauses of a check. ``crash``: how often one is killed; ``partition``, ``pause`` -1: any
     number of times; ``cuts``: who sends, who receives (both empty: either) and how often, as of
     ``partition``; ``rules``: the links from one role to another, where they are not like the
     others; ``early``: timeouts that come too early, at most; ``clients``: what each asks for, or
-    those of which one is drawn at first; ``limit``: what is so in all states from which anything
-    follows; ``of_roles``: kinds of faults, each with a role and its bound; the other roles do not
-    have those that are ``alone``; ``recovering``: the roles that come back, if not all;
+    those of which one is drawn at first; ``payloads``: those inside of requests;
+    ``limit``: what is so in all states from which anything follows; ``of_roles``: kinds of faults,
+    each with a role and its bound; the other roles do not have those that are ``alone``;
+    ``recovering``: the roles that come back, if not all;
     ``budget``: how often the condition called ``acts`` is taken at most, by all, or (``each``) by
     each process; ``taken``: the same of alternatives of these names."""
 
@@ -281,7 +298,8 @@ class World:
     noise: int | None = None
     oracles: tuple[str, ...] = ()
     between_handlers: bool = False
-    clients: tuple[tuple[str, tuple[str | tuple[str, ...], ...]], ...] = (("p1", ("a",)),)
+    clients: tuple[tuple[str, tuple[Wish | tuple[Wish, ...], ...]], ...] = (("p1", ("a",)),)
+    payloads: tuple[str, ...] = ()
     limit: Question | None = None
     of_roles: tuple[tuple[str, str, int], ...] = ()
     alone: frozenset[str] = frozenset()
@@ -328,8 +346,10 @@ class World:
         return [*lines, f"  clients {{ {'  '.join(told)} }}"]
 
 
-def _wish(value: str | tuple[str, ...]) -> str:
-    return value if isinstance(value, str) else f"any of {{{', '.join(value)}}}"
+def _wish(value: Wish | tuple[Wish, ...]) -> str:
+    if isinstance(value, tuple):
+        return f"any of {{{', '.join(map(_wish, value))}}}"
+    return value if isinstance(value, str) else value.text
 
 
 @dataclass(frozen=True)

@@ -332,17 +332,18 @@ class Way:
     def indicate(self, p: str, path: Path, name: str, values: tuple[Any, ...]) -> Rests:
         """An indication of the layer at ``path``: to the one above, or to the application."""
         if path == TOP:
-            self.effect(p, lambda: self.happened("delivered", p, _entry(values)))
+            word = HISTORIES.get(name, name)
+            self.effect(p, lambda: self.happened(word, p, entry_of(values)))
             return ()
         (layer, index), above = path[-1], path[:-1]
-        if len(values) > 1:
+        if len(values) > 1 and isinstance(values[1], tuple):
             self.model.links.count(self.state, p, values[0], (above, values[1]))
         family = () if index is None else (index,)
         return self.call(p, above, INDICATION, f"{layer}.{name}", (*family, *values))
 
     def happened(self, word: str, p: str, entry: Any) -> None:
         """Adds to a history; of an entry no property asks more than whether it came twice."""
-        so_far = self.state[word, p]
+        so_far = self.state.get((word, p), ())
         if so_far.count(entry) < 2:
             self.state[word, p] = (*so_far, entry)
 
@@ -568,7 +569,11 @@ def changed(old: Any, place: Sequence[Any], value: Any, sign: str) -> Any:
     return with_one(old, value) if sign == "+=" else without_one(old, value)
 
 
-def _entry(values: tuple[Any, ...]) -> Any:
+HISTORIES = {"deliver": "delivered"}
+"""What histories are called, where not like the request or the indication."""
+
+
+def entry_of(values: tuple[Any, ...]) -> Any:
     return values[0] if len(values) == 1 else values
 
 

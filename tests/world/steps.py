@@ -20,7 +20,7 @@ from tests.world.protocol import (
     TIMEOUT,
     Handler,
 )
-from tests.world.running import NoWay, Place, Rests, Way, ways
+from tests.world.running import NoWay, Place, Rests, Way, entry_of, ways
 from tests.world.step import Step
 from tests.world.system import (
     GONE,
@@ -190,18 +190,19 @@ def _client(model: Model, state: State, p: str) -> Iterator[Step]:
     position = state["asked", p]
     if position == len(workload):
         return
-    value = workload[position]
+    wish = workload[position]
+    called, values = ("broadcast", (wish,)) if isinstance(wish, str) else (wish.name, wish.values)
 
     def asks(way: Way) -> None:
-        if not list(way.takers(p, TOP, REQUEST, "broadcast", (value,))):
+        if not list(way.takers(p, TOP, REQUEST, called, values)):
             raise NoWay
         way.state["asked", p] += 1
-        way.happened("broadcast", p, value)
-        way.run(p, lambda: way.request(p, TOP, "broadcast", (value,)))
+        way.happened(called, p, entry_of(values))
+        way.run(p, lambda: way.request(p, TOP, called, values))
         if p in way.state["down"] and not way.effects:
             raise NoWay  # it was not made: the crash fell before it, which is a step of its own
 
-    yield Step(f"{p} broadcasts {value}", asks, own(model, state, ("client", p), p))
+    yield Step(f"{p} asks for {called}{values}", asks, own(model, state, ("client", p), p))
 
 
 def _conditions(model: Model, state: State, p: str, layer: Layer) -> Iterator[Step]:

@@ -6,7 +6,7 @@ are of: ``("var", path, name, process)``, ``("net", sender, receiver)``, ``("res
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations, product
@@ -67,7 +67,8 @@ class Model:
         self.processes = tuple(p for members in self.roles.values() for p in members)
         self.role = {p: role for role, members in self.roles.items() for p in members}
         wishes = [wish for _, values in spec.world.clients for wish in values]
-        payloads = {v for wish in wishes for v in ([wish] if isinstance(wish, str) else wish)}
+        wanted = {v for wish in wishes for v in (wish if isinstance(wish, tuple) else [wish])}
+        payloads = {v for v in wanted if isinstance(v, str)} | {*spec.world.payloads}
         payloads |= {"forged"} if spec.world.byzantine else set()
         self.payloads = tuple(sorted(payloads))
         self.layers: dict[Path, Layer] = {}
@@ -177,9 +178,17 @@ def _places(path: Path, used: Uses) -> list[Path]:
 
 
 def _members(spec: Spec) -> dict[str, tuple[str, ...]]:
-    """The processes of each role, called by its first letter; ``""`` is that of all others."""
+    """The processes of each role; ``""`` is that of all others."""
     roles = spec.protocol.roles or (("", spec.world.n),)
-    return {role: tuple(f"{(role or 'p')[0]}{i + 1}" for i in range(size)) for role, size in roles}
+    names = called([role for role, _ in roles])
+    return {role: tuple(f"{names[role]}{i + 1}" for i in range(size)) for role, size in roles}
+
+
+def called(roles: Sequence[str]) -> dict[str, str]:
+    """What the members of each role are called: its first letter, or all of its name where that is
+    the first letter of another, too."""
+    initials = [role[:1] for role in roles]
+    return {r: r if initials.count(r[:1]) > 1 else (r or "p")[0].lower() for r in roles}
 
 
 Envelope = tuple[Path, tuple[Any, ...]]

@@ -1,0 +1,44 @@
+"""Checks of the library: the tool says what the second definition says of the same typed protocol.
+
+All of them: ``python -m tests.world.library``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checker.session.load import load_check
+from tests.world.library import SPECS, compared, targets
+from tests.world.reading import spec_of
+
+FEW = (
+    "broadcast/uniform_all_ack.bcast::half_may_crash",
+    "broadcast/eager_reliable.bcast::any_layer",
+    "broadcast/eager_reliable_without_relay.bcast::crash_one",
+    "broadcast/gossip.bcast::two_rounds_crash_one",
+    "commit/two_phase_commit.bcast::one_says_no.one_vote_is_enough",
+    "broadcast/causal_waiting.bcast::fifo_too.own_number_ignored",
+)
+STATES = 300
+
+
+def test_a_few_checks_are_what_the_definition_says() -> None:
+    """One test of all of them, so that none is left out of the default run."""
+    for file, name in targets([str(SPECS / check) for check in FEW]):
+        found = compared(file, name, STATES)
+        assert found.verdicts and found.observed, found.line
+        assert not found.different, found.line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", sorted(SPECS.rglob("*.bcast")), ids=lambda file: file.stem)
+def test_a_file_is_what_the_definition_says(file: Path) -> None:
+    lines = [compared(path, name, STATES) for path, name in targets([str(file)])]
+    assert not [each.line for each in lines if each.different]
+
+
+def test_each_process_asks() -> None:
+    check = load_check(str(SPECS / "commit/paxos_commit.bcast"), "one_acceptor", {})
+    assert [p for p, _ in spec_of(check).world.clients] == ["p1", "p2", "a1", "l1", "s1"]
