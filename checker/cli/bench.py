@@ -1,4 +1,4 @@
-"""``bivalence bench``: compares verdicts with those of a published table."""
+"""``bivalence bench``: compares verdicts and numbers with those of a published table."""
 
 from __future__ import annotations
 
@@ -18,79 +18,103 @@ if TYPE_CHECKING:
     from checker.proving.threshold import FileReport, Specifications
     from checker.results.verdict import PropertyVerdict
 
-BEGIN, END = "<!-- threshold: begin -->", "<!-- threshold: end -->"
-"""The lines of a page between which the table is written."""
-
 BUDGET = 60.0
-"""Seconds for each file."""
+"""Seconds for each file or check."""
+
+TABLES = {"tla": "oracles/tla.tsv", "qvbs": "chance/qvbs.tsv"}
+"""The tables of published numbers, in the library."""
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(["threshold"]))
-@click.argument("folder", metavar="DIR")
+@click.argument("kind", type=click.Choice(["threshold", *TABLES]))
+@click.argument("path", metavar="[DIR|TABLE]", required=False)
 @click.option(
     "--budget",
     type=click.FloatRange(min=0.001),
     default=BUDGET,
     show_default=True,
     metavar="SECONDS",
-    help="Time limit per file.",
+    help="Time limit per file or check.",
 )
 @QUERY_TIMEOUT
 @click.option(
     "--markdown",
     metavar="FILE",
-    help=f"Also write the table into FILE, between the lines `{BEGIN}` and `{END}`.",
+    help="Also write the table into FILE, between the lines `<!-- KIND: begin -->` and"
+    " `<!-- KIND: end -->`.",
 )
 def bench(
-    kind: str, folder: str, budget: float, query_timeout: float | None, markdown: str | None
+    kind: str, path: str | None, budget: float, query_timeout: float | None, markdown: str | None
 ) -> int:
-    """Compare verdicts on published benchmarks with the published ones.
+    """Compare verdicts and numbers with published ones.
 
     `threshold` proves the specifications of all threshold automata (.ta, .eta) in DIR and its
     subfolders, and measures seconds of a processor. The verdict and the seconds are of the safety
     specifications; `live` counts the others that are decided. DIR/expected.tsv, if present, has
-    columns `file`, `verdict` (safe, unsafe or -) and `best_published_seconds`. Exit codes: 0 all as
-    expected, 1 a verdict differs, 3 an expected verdict was not reached, 2 no such folder.
+    columns `file`, `verdict` (safe, unsafe or -) and `best_published_seconds`.
+
+    `tla` runs the checks of the library that say models of the TLA+ examples, and compares numbers
+    of distinct states and depths. `qvbs` does the same with models of the Quantitative Verification
+    Benchmark Set, and compares exact probabilities and expected values. TABLE replaces the table of
+    the library.
+
+    Exit codes: 0 all as published, 1 something differs, 3 something was not decided, 2 no such
+    folder or table.
     """
+    from checker import resources
+    from checker.cli.bench_numbers import compare_numbers
     from checker.engines.options import Options
-    from checker.proving.published import files_in, read_published
     from checker.results.answer import Limits
 
-    page = None if markdown is None else _Page(Path(markdown))
-    paths = files_in(Path(folder))
-    published = read_published(Path(folder), paths)
+    page = None if markdown is None else _Page(Path(markdown), kind)
     options = Options(limits=Limits(timeout=budget), query_timeout=query_timeout)
+    if kind in TABLES:
+        table = resources.specs() / TABLES[kind] if path is None else Path(path)
+        code, lines = compare_numbers(table, options)
+    elif path is None:
+        raise click.UsageError("`bench threshold` needs a folder")
+    else:
+        code, lines = _compare_verdicts(Path(path), options)
+    if page is not None:
+        page.write(lines)
+    return code
+
+
+def _compare_verdicts(folder: Path, options: Options) -> tuple[int, list[str]]:
+    """Proves the files in ``folder``; returns the exit code and the lines of a page."""
+    from checker.proving.published import files_in, read_published
+
+    paths = files_in(folder)
+    published = read_published(folder, paths)
     width = max(len(name) for name in paths)
     titles = f"{'verdict':8} {'expected':8} {'cpu s':>7} {'best s':>7} {'live':>8} {'cpu s':>7}"
     console.print_line(f"{'file':{width}}  {titles}")
     rows = []
-    for name, path in paths.items():
-        row = _row(name, path, options, published.get(name))
+    for name, file in paths.items():
+        row = _row(name, file, options, published.get(name))
         rows.append(row)
         console.print_line(f"{name:{width}}  {row.line}")
     code, total = _total(rows, bool(published))
     console.print_line()
     console.print_line("\n".join(total))
-    if page is not None:
-        page.write(_table(dict(zip(paths, rows, strict=True)), total))
-    return code
+    return code, _table(dict(zip(paths, rows, strict=True)), total)
 
 
 class _Page:
-    """A page with a place for the table.  Raises ``UsageError`` where it has none."""
+    """A page with a place for a table of this kind.  Raises ``UsageError`` where it has none."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kind: str) -> None:
         self.path = path
+        self.begin, self.end = f"<!-- {kind}: begin -->", f"<!-- {kind}: end -->"
         text = path.read_text("utf-8") if path.is_file() else ""
-        self.before, begin, rest = text.partition(f"{BEGIN}\n")
-        _, end, self.after = rest.partition(f"{END}\n")
+        self.before, begin, rest = text.partition(f"{self.begin}\n")
+        _, end, self.after = rest.partition(f"{self.end}\n")
         if not begin or not end:
-            raise click.UsageError(f"`{path}` has no lines `{BEGIN}` and `{END}`")
+            raise click.UsageError(f"`{path}` has no lines `{self.begin}` and `{self.end}`")
 
     def write(self, lines: list[str]) -> None:
         text = "\n".join(lines)
-        page = f"{self.before}{BEGIN}\n\n{text}\n\n{END}\n{self.after}"
+        page = f"{self.before}{self.begin}\n\n{text}\n\n{self.end}\n{self.after}"
         self.path.write_text(page, "utf-8")
 
 

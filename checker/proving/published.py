@@ -7,8 +7,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.parametric.threshold.reader import SUFFIXES, text_of
+from checker.diagnostics import Diagnostic, SpecError
+from checker.parametric.threshold.reader import SUFFIXES
+from checker.session.published import NOTHING, Cells, lines_of
 
 TABLE = "expected.tsv"
 """The file in a folder that has the published verdicts."""
@@ -45,35 +46,19 @@ def read_published(folder: Path, names: Iterable[str]) -> dict[str, Published]:
     if not path.exists():
         return {}
     known = frozenset(names)
-    head, *rows = text_of(path).split("\n")
-    columns = head.split("\t")
-    for column in _COLUMNS:
-        if column not in columns:
-            raise _error(path, 1, head, f"the table has no column `{column}`")
     found: dict[str, Published] = {}
-    for number, row in enumerate(rows, start=2):
-        if not row.strip():
-            continue
-        cells = row.split("\t")
-        if len(cells) != len(columns):
-            raise _error(path, number, row, f"{len(cells)} cells in {len(columns)} columns")
-        name, verdict, seconds = (cells[columns.index(column)] for column in _COLUMNS)
+    for line in lines_of(path, _COLUMNS):
+        name, verdict, seconds = (line.cells[column] for column in _COLUMNS)
         if name not in known:
-            raise _error(path, number, row, f"there is no file `{name}` in the folder")
+            raise line.error(f"there is no file `{name}` in the folder")
         if verdict not in VERDICTS:
-            message = f"`{verdict}` is not a verdict: {', '.join(VERDICTS)}"
-            raise _error(path, number, row, message)
-        found[name] = Published(verdict, _seconds(path, number, row, seconds))
+            raise line.error(f"`{verdict}` is not a verdict: {', '.join(VERDICTS)}")
+        found[name] = Published(verdict, _seconds(line, seconds))
     return found
 
 
-def _seconds(path: Path, number: int, row: str, text: str) -> float | None:
+def _seconds(line: Cells, text: str) -> float | None:
     try:
-        return None if text == "-" else float(text)
+        return None if text == NOTHING else float(text)
     except ValueError:
-        raise _error(path, number, row, f"`{text}` is not a number of seconds") from None
-
-
-def _error(path: Path, number: int, row: str, message: str) -> SpecError:
-    span = Span(str(path), number, 1, number, len(row) + 1)
-    return SpecError((Diagnostic("E124", message, span),))
+        raise line.error(f"`{text}` is not a number of seconds") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +12,39 @@ import pytest
 from checker.resources import specs
 from checker.results.verdict import Report
 from checker.session.pipeline import Options, checks_in, run_check
+from checker.session.published import read_numbers
 
 FOLDER = specs() / "oracles"
 TABLE: dict[str, list[dict[str, Any]]] = tomllib.loads(
     (Path(__file__).parent / "counts.toml").read_text(encoding="utf-8")
 )
-ROWS = TABLE["row"]
+INTERPRETED, DEFAULT = 4_000, 2_000_000
+"""Up to so many states the interpreter is asked, too, and the default run asks at all."""
+
+
+def _published() -> Iterator[dict[str, Any]]:
+    """Yields the rows of ``bivalence bench tla``."""
+    for number in read_numbers(FOLDER / "tla.tsv"):
+        if number.check and number.states is not None:
+            path, _, check = number.check.partition("::")
+            yield {
+                "id": number.model, "file": Path(path).name, "check": check,
+                "settings": number.settings, "states": number.states, "reduce": number.reduce,
+                "slow": number.states > INTERPRETED or number.reduce != "none",
+                "large": number.states > DEFAULT,
+            }  # fmt: skip
+
+
+ROWS = [*_published(), *TABLE["row"]]
 REACHED = TABLE["reached"]
 
 
 def _name(row: dict[str, Any]) -> str:
     settings = "".join(f"-{k}={v}" for k, v in row.get("settings", {}).items())
-    reduced = f"-{row['reduce']}" if "reduce" in row else ""
-    return f"{row['id']}-{Path(row['file']).stem}-{row['check']}{settings}{reduced}"
+    reduced = f"-{row['reduce']}" if row.get("reduce", "none") != "none" else ""
+    return (
+        f"{row['id'].replace('/', '-')}-{Path(row['file']).stem}-{row['check']}{settings}{reduced}"
+    )
 
 
 def _run(row: dict[str, Any], engine: str) -> Report:
