@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from checker.cli import console
-from checker.engines.python_children import command
 
 SKILL = "bivalence-specs"
 FILE = "SKILL.md"
@@ -132,6 +131,8 @@ AGENTS = f"""\
 
 def entries() -> str:
     """Returns the entries of the server for clients, each with the file that it belongs to."""
+    from checker.engines.python_children import command
+
     program, *words = command("mcp", "--root", ".")
     server = {"command": program, "args": words}
     servers = json.dumps({"mcpServers": {"bivalence": server}}, indent=2)
