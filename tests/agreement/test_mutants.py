@@ -131,7 +131,7 @@ def _expected(path: Path, check: str) -> dict[str, str]:
 
 
 @pytest.mark.skipif(LONG, reason="all of them are compared")
-@pytest.mark.parametrize("count", first_by_default([3, 16], 1))
+@pytest.mark.parametrize("count", first_by_default([6, 16], 1))
 def test_a_sample_of_mutants(count: int, tmp_path: Path) -> None:
     figures = Figures()
     for mutant, check in sample(count):

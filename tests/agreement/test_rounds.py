@@ -20,7 +20,7 @@ from checker.results.answer import Limits
 from checker.results.verdict import Word
 from checker.session.pipeline import run_check
 
-FEW, MANY = range(3), range(3, int(os.environ.get("BIVALENCE_ROUNDS", "60")))
+FEW, MANY = range(1), range(1, int(os.environ.get("BIVALENCE_ROUNDS", "60")))
 SIZES = (({"n": 2, "T": 1, "f": 0}, (1, 2, 3)), ({"n": 2, "T": 1, "f": 1}, (1, 2)),
          ({"n": 3, "T": 1, "f": 0}, (1, 2)))  # fmt: skip
 """Sizes, and numbers of rounds."""

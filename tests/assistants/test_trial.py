@@ -28,9 +28,10 @@ from tests.assistants.trial import (
     score,
     tasks,
 )
+from tests.selection import first_by_default
 
 NAMES = [task.name for task in tasks()]
-QUICK = ("best-effort-as-reliable", "consistent-is-not-total", "torn-log")
+QUICK = ("best-effort-as-reliable", "torn-log")
 
 
 @pytest.fixture(autouse=True)
@@ -75,14 +76,12 @@ def test_the_reference_is_right_of_all(name: str) -> None:
     assert points(task, reference) == [RIGHT] * len(task.questions)
 
 
-@pytest.mark.every
-@pytest.mark.parametrize("script", FAILING)
+@pytest.mark.parametrize("script", first_by_default(sorted(FAILING), 2))
 def test_short_cuts_spring_traps(script: str) -> None:
     """The given check is honest, or weaker than its name, so each of them says yes."""
-    for name in QUICK[:2]:
-        found = score(one_task(name), FAILING[script])
-        assert any(one.points == WRONG and one.trapped for one in found)
-        assert not any(one.points == RIGHT for one in found)
+    found = score(one_task("best-effort-as-reliable"), FAILING[script])
+    assert any(one.points == WRONG and one.trapped for one in found)
+    assert not any(one.points == RIGHT for one in found)
 
 
 @pytest.mark.slow
