@@ -22,8 +22,10 @@ OUT_BYTES = 1 << 25
 """The bytes of successors that wait to be sent, for all shards together, about."""
 FEW, MANY = 1 << 8, 1 << 15
 """The least and the greatest number of states that wait for each shard."""
-SENT = 1 << 16
-"""The default number of recently sent states that are remembered."""
+SENT_BYTES, SENT_SHARE = 1 << 25, 32
+"""The bytes in which recently sent states are remembered, and their part of a limit of memory at
+most.  They need not fit into a core's cache, since every look is prefetched.
+"""
 
 Block = memoryview | bytes
 """Whole rows, one after the other."""
@@ -34,8 +36,8 @@ class Shard:
 
     ``keep``: successors that it owns itself go straight into its visited set, instead of being sent
     like all others; ``store``: has its states (of one worker; ``None``: it has none yet); ``sent``:
-    the number of recently sent states that are remembered (a power of 2); ``most``: the maximum
-    number that wait for each shard.
+    the number of recently sent states that are remembered (a power of 2; ``None``: as many as fit
+    into ``SENT_BYTES``); ``most``: the maximum number that wait for each shard.
     """
 
     def __init__(
@@ -47,13 +49,14 @@ class Shard:
         keep: bool,
         memory: int | None = None,
         store: Store | None = None,
-        sent: int = SENT,
+        sent: int | None = None,
         most: int = MANY,
     ) -> None:
         self.kernel, self.index, self.shards, self.keep = kernel, index, shards, keep
         self.store = store or Store(kernel, 1, memory)
         self.crew = self.store.workers[0]
         self.width = 8 * self.store.shape.words
+        sent = sent or _remembered(memory, self.width)
         self._sent = Buffer(sent * (8 + self.width))
         self._batch, self._hashes = Buffer(2 * BATCH * self.width), Buffer(2 * BATCH * 8)
         self._counts = (ctypes.c_uint64 * shards)()
@@ -202,3 +205,9 @@ class Shard:
     def report(self) -> LevelReport:
         """The notes since the last report."""
         return self.store.report()
+
+
+def _remembered(memory: int | None, width: int) -> int:
+    """Returns how many states of ``width`` bytes are remembered under a limit of ``memory``."""
+    room = SENT_BYTES if memory is None else min(SENT_BYTES, memory // SENT_SHARE)
+    return 1 << max(0, (room // (8 + width)).bit_length() - 1)
