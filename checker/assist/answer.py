@@ -166,7 +166,7 @@ def _without_words(node: Any) -> Any:
 
 
 def worst(outcomes: list[str]) -> Any:
-    """Returns the worst of ``outcomes``; ``unknown`` if there are none."""
+    """Returns the worst of ``outcomes``, and ``unknown`` for an empty list."""
     return min(outcomes, key=WORST.index, default="unknown")
 
 

@@ -164,7 +164,8 @@ class Commands:
 
 
 async def _output(process: Process, seconds: int) -> Output:
-    """Returns the output of a command.  One that exceeds its time is told to stop, then killed."""
+    """Returns the output of a command, which is asked to stop at its time limit, and killed if it
+    goes on."""
     out, err = bytearray(), bytearray()
     assert process.stdout is not None and process.stderr is not None
     ended, late = False, anyio.Event()

@@ -36,7 +36,8 @@ PAGES = {"skill": "skill/SKILL", "language": "language", "commands": "commands"}
 
 
 def make_server(root: Path) -> Server[Any]:
-    """Returns the server for the files below ``root``; raises ``OSError`` if there are none."""
+    """Returns the server for the files below ``root``; raises ``OSError`` if that is not a
+    folder."""
     held = _Held(Root(root))
     return Server(
         "bivalence",

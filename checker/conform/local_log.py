@@ -30,8 +30,8 @@ States = dict[Any, Locals]
 
 
 class Explained(Struct, frozen=True, eq=False):
-    """A step that explains ``lines``, which are so many items (``length``) of the log, and leads to
-    ``locals``."""
+    """A step that leads to the local state ``locals``, and the ``lines`` that it explains;
+    ``length``: the number of items of the log that they are."""
 
     length: int
     locals: Locals

@@ -25,13 +25,13 @@ from checker.polling import poll
 MOST_KEPT = 200_000
 """The largest number of local states in the explanations that are kept."""
 MOST_ITEMS = 32
-"""The explanations of windows that depend on so many items are not kept."""
+"""The number of items from which on the explanation of a window that depends on them is not
+kept."""
 
 
 class Explanation(Struct, frozen=True, eq=False):
-    """What explains a window: ``steps``, from local states ``before`` it.
-
-    ``asked``: false where that could not be found out.
+    """The explanation of a window: ``steps`` from the local states ``before`` it. ``asked``:
+    whether all of them could be searched.
     """
 
     before: tuple[Locals, ...]
@@ -153,7 +153,7 @@ class LocalWindows:
         return follows and not self.log.may_begin_a_step(window.line)
 
     def _windows(self) -> Iterator[tuple[Window, _Onward]]:
-        """Yields each window with what is carried on, unless it is red or was not asked."""
+        """Yields each window with its results: none if it is red or was not asked."""
         items = self.log.items
         end = 1 + max((n for n, i in enumerate(items) if isinstance(i, Line)), default=-1)
         pending = {0: self._memory.carried(self.log.starts())}
@@ -181,7 +181,7 @@ class LocalWindows:
     # ---- one window -----------------------------------------------------------------------
 
     def _explained(self, at: int, carried: _Carried) -> _Kept:
-        """Returns what explains the window at an item, from what is carried there."""
+        """Returns the explanation of the window at an item, from the local states there."""
         known, ahead = self._known(at)
         said = (id(i.patterns) if isinstance(i, Line) else 0 for i in known)
         key = (id(carried), ahead, *said)

@@ -83,7 +83,7 @@ class _Lines:
         self._places: dict[int, At | None] = {}
 
     def explained(self, log: LocalLog, marks: set[int], times: int, weak: bool) -> None:
-        """Counts so many windows that are explained by steps that all pass ``marks``."""
+        """Counts ``times`` windows, explained by steps that all pass ``marks``."""
         places = [self._place(log, mark) for mark in marks]
         for key in {(at.file, at.line) for at in places if at}:
             now = self.found.get(key) or LineScore(*key)
@@ -92,7 +92,8 @@ class _Lines:
             )
 
     def red(self, log: LocalLog, window: Window, obstacle: Obstacle, times: int) -> None:
-        """Counts so many windows that no step explains, at the handlers that might have."""
+        """Counts ``times`` windows that no step explains, at the handlers whose steps might
+        have."""
         infos = [log.system.marks[mark] for mark in marks_of_first(log, window)]
         handlers = (info for info in infos if info.kind is MarkKind.HANDLER)
         places: list[At | None] = [place_of(info.place) for info in handlers]
@@ -103,7 +104,7 @@ class _Lines:
             self.found[key] = replace(now, red=now.red + times, first=now.first or obstacle)
 
     def _place(self, log: LocalLog, mark: int) -> At | None:
-        """Returns where a mark stands, if it is one of those in a coverage report."""
+        """Returns the place of a mark in the spec, if coverage reports list such marks."""
         if mark not in self._places:
             info = log.system.marks[mark]
             self._places[mark] = place_of(info.place) if info.kind in COVERED else None
@@ -191,8 +192,8 @@ def _count(
 
 
 def _from_nowhere(observation: Observation) -> int:
-    """Returns the number of lines of messages received that no line sends, where what is sent is
-    logged."""
+    """Returns the number of lines that receive a message which no line sends, if the log records
+    sends."""
     times: Counter[int] = Counter()
     saying: dict[int, Line] = {}
     for timeline in observation.timelines:

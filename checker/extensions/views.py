@@ -1,4 +1,4 @@
-"""What notebooks show in place of an object: HTML that a view makes of it."""
+"""The HTML that notebooks show in place of an object, made by a view."""
 
 from __future__ import annotations
 

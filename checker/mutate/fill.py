@@ -46,8 +46,8 @@ class _Asked(Struct, frozen=True):
 
 
 class _Known(Struct):
-    """What is known of a filling so far: by how many checks; ``outcome``: of the one that refutes
-    it."""
+    """The knowledge about a filling so far. ``checks``: how many have judged it; ``outcome``: of
+    the one that refutes it."""
 
     checks: int = 0
     outcome: FillOutcome | None = None

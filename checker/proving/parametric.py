@@ -351,8 +351,8 @@ class _Proving:
     def _follow(
         self, question: Question, run: AcceleratedRun, seconds: float, explain: float | None
     ) -> Refuted:
-        """Concretizes ``run`` within ``seconds``, of which ``explain`` are for minimising it.  One
-        of a protocol in rounds is not followed: its system is explored."""
+        """Concretizes ``run`` within ``seconds``; ``explain``: the part of them for minimising it.
+        For a protocol in rounds the system is explored instead."""
         numbers = numbers_of(self.automaton, run)
         if self.automaton.rounds is not None:
             return self._explore(question, numbers, seconds, explain)

@@ -16,7 +16,7 @@ FORMAT = 1
 
 
 class FillingFate(StrEnum):
-    """What the checks say of a filling."""
+    """The fate of a filling, by the checks."""
 
     HOLDS = "holds"
     REFUTED = "refuted"

@@ -88,14 +88,14 @@ def with_chance(report: Report, verdicts: tuple[PropertyVerdict, ...]) -> Report
 
 
 def with_unknown_chance(report: Report, check: typed.Check) -> Report:
-    """Returns the report on a check that was ended before anything was known, with its questions
-    about chance, of which nothing is known either."""
+    """Returns the report on a check that was ended before anything was known; its questions about
+    chance are unknown, too."""
     return with_chance(report, _unknown(check, report.stopped or ""))
 
 
 def not_by_proof(report: Report, check: typed.Check) -> Report:
-    """Returns the report on a proof with the questions about chance of its check, unknown, and with
-    what would decide what is not proved."""
+    """Returns the report on a proof, with the check's questions about chance as unknown, and with
+    next steps for whatever is not proved."""
     why = "a proof ignores probabilities: `bivalence check` computes them"
     return with_steps_after_proof(with_chance(report, _unknown(check, why)))
 

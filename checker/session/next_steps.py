@@ -24,8 +24,8 @@ def with_next_steps(
 ) -> Report:
     """Returns ``report`` with what would decide its unknown verdicts, if there are any.
 
-    ``endless``: more of any budget does not help, since the states are infinitely many; ``walks``:
-    random walks say something about the properties.
+    ``endless``: neither a budget nor smaller sizes help, since the states are infinitely many;
+    ``walks``: random walks say something about the properties.
     """
     if not _is_open(report):
         return report
@@ -51,8 +51,8 @@ def _is_open(report: Report) -> bool:
 
 
 def without_liveness(system: TransitionSystem, answer: Answer) -> str:
-    """Returns which reductions are refused only because of liveness properties, and the option
-    that asks the others alone; empty where there are none."""
+    """Returns the option that asks safety properties alone, with the reductions that only liveness
+    properties forbid; empty if no reduction is forbidden by them alone."""
     live = [p for p in system.properties if p.kind is PropertyKind.LIVENESS]
     of_live = {p.asked for p in live}
     safe = dict.fromkeys(p.asked for p in system.properties if p.asked not in of_live)
@@ -83,7 +83,7 @@ def _steps(report: Report, options: Options, endless: bool, walks: bool) -> Iter
         return
     if not endless:
         yield from _of_budget(report, options)
-    yield from _of_sizes(report)
+        yield from _of_sizes(report)
     if walks and report.stopped not in (None, DECIDED):
         yield f"`bivalence simulate {named}` explores deeper, without a guarantee"
 

@@ -100,7 +100,7 @@ class PublishedNumber(Struct, frozen=True):
 
     @property
     def published(self) -> str:
-        """What was published, in words."""
+        """The published number, in words."""
         return self.value or (NOTHING if self.states is None else str(self.states))
 
 
@@ -174,7 +174,7 @@ class Compared(Struct, frozen=True):
 
 
 class Comparison:
-    """Compares numbers one by one; what is asked of the same run is asked once."""
+    """Compares numbers one by one; numbers of the same run are computed once."""
 
     def __init__(self, options: Options) -> None:
         self.options = options

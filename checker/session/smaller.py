@@ -10,7 +10,8 @@ from checker.results.answer import DECIDED, Answer
 MOST = 2
 """The largest number of variables that are named, of those that multiply the states most."""
 OFTEN = 3
-"""A capacity that was guessed too low in so many explorations is named."""
+"""The number of explorations in which a capacity has to be guessed too low until the advice names
+it."""
 
 
 def advice(check: typed.Check, system: TransitionSystem, answer: Answer) -> tuple[str, ...]:

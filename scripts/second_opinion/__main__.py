@@ -6,10 +6,9 @@ import argparse
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
-from checker.session.pipeline import checks_in
+from scripts.named_checks import named_checks
 from scripts.second_opinion.compare import Opinion, compare
 from scripts.second_opinion.spin import Verifiers, missing
 
@@ -27,7 +26,7 @@ def main() -> int:
         print(missing(), file=sys.stderr)
         return 2
     part, parts = map(int, given.part.split("/"))
-    asked = [*targets(given.paths)][part - 1 :: parts]
+    asked = [*named_checks(given.paths)][part - 1 :: parts]
     opinions = list[Opinion]()
     with tempfile.TemporaryDirectory() as folder:
         verifiers = Verifiers(Path(folder), given.seconds, given.megabytes)
@@ -36,17 +35,6 @@ def main() -> int:
             print(opinions[-1].line, flush=True)
     print(summary(opinions))
     return int(any(one.different for one in opinions))
-
-
-def targets(paths: list[str]) -> Iterator[tuple[str, str]]:
-    """Yields the files and checks that ``paths`` name."""
-    for path in paths:
-        file, _, check = path.partition("::")
-        if check:
-            yield file, check
-            continue
-        files = sorted(Path(file).rglob("*.bcast")) if Path(file).is_dir() else [Path(file)]
-        yield from ((str(each), name) for each in files for name in checks_in(str(each)))
 
 
 def summary(opinions: list[Opinion]) -> str:

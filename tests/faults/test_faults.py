@@ -22,6 +22,11 @@ def test_the_tests_that_must_find_a_fault_are_there() -> None:
     assert [fault.name for fault in FAULTS if not fault.found_by] == []
 
 
+def test_the_page_on_trust_says_how_many_there_are() -> None:
+    page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    assert f"{len(FAULTS)} faults that are seeded" in page
+
+
 @pytest.fixture(scope="session")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     return Copy.make(tmp_path_factory.mktemp("faults"))

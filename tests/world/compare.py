@@ -98,16 +98,14 @@ def differences(
     behind it, is a step of its own to the tool; so is what an oracle says at the end of a handler,
     which then is not seen where the handler leads beyond a bound.  Where a full queue of a
     fair-loss link has no room for a message, the tool receives it in one step with the loss of the
-    queue.
+    queue, so that a run may take fewer steps, but not less than half of them.
     """
     found, model = [], graph.model
     others = model.links.others
     alike = (
-        not model.links.counted
-        and not model.oracles
-        and model.world.timing in ("", "asynchronous")
-        and not (others.fifo and others.strong and others.bound is not None)
+        not model.links.counted and not model.oracles and model.world.timing in ("", "asynchronous")
     )
+    merges = others.fifo and others.strong and others.bound is not None
     stops = model.world.crash + model.world.power + model.world.wipe
     spare = 0 if model.world.between_handlers else stops
     for mode, answer in given.items():
@@ -124,7 +122,13 @@ def differences(
                 shortest
                 and alike
                 and verdict.length is not None
-                and not (length is not None and 0 <= length - verdict.length <= spare)
+                and not _fits(length, verdict.length, spare, merges=merges)
             ):
                 found.append(Disagreement(name, mode, verdict.length, length))
     return found
+
+
+def _fits(length: int | None, defined: int, spare: int, *, merges: bool) -> bool:
+    """Whether a run of ``length`` steps of the tool may be as short as one of ``defined`` steps."""
+    least = -(-defined // 2) if merges else defined
+    return length is not None and least <= length <= defined + spare

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -18,8 +17,9 @@ from checker.diagnostics import SpecError
 from checker.language.syntax import typed
 from checker.results.verdict import Word
 from checker.session.exploring import explore_once
-from checker.session.load import checks_in, load_check
+from checker.session.load import load_check
 from checker.session.pipeline import run_loaded
+from scripts.named_checks import named_checks
 from tests.world.compare import Disagreement, differences, options
 from tests.world.formulas import verdict
 from tests.world.judge import Graph, TooMany, Verdict, explore
@@ -115,17 +115,6 @@ def judged(graph: Graph, check: typed.Check, found: Compared) -> None:
             found.reasons.append(str(error))
 
 
-def targets(paths: list[str]) -> Iterator[tuple[str, str]]:
-    """The files and checks that ``paths`` name."""
-    for path in paths:
-        file, _, check = path.partition("::")
-        if check:
-            yield file, check
-            continue
-        files = sorted(Path(file).rglob("*.bcast")) if Path(file).is_dir() else [Path(file)]
-        yield from ((str(each), name) for each in files for name in checks_in(str(each)))
-
-
 def summary(found: list[Compared]) -> str:
     """What was compared, and why something was not."""
     reasons = Counter(reason for one in found for reason in one.reasons)
@@ -150,7 +139,7 @@ def main() -> int:
     given = parser.parse_args()
     part, parts = map(int, given.part.split("/"))
     found = list[Compared]()
-    for file, check in islice(targets(given.paths), part - 1, None, parts):
+    for file, check in islice(named_checks(given.paths), part - 1, None, parts):
         found.append(compared(file, check, given.states))
         print(found[-1].line, flush=True)
     print(summary(found))

@@ -381,8 +381,7 @@ class Try:
             await asyncio.sleep(TICK)
 
     def activity(self) -> int:
-        """A counter of everything that happens; if messages are not held, of what is logged,
-        too."""
+        """A counter of events; it also counts logged lines if messages are not held."""
         logged = sum(log.read() for log in self.logs.values())
         return logged + (self.links.activity if self.hooks.held else 0)
 

@@ -135,8 +135,8 @@ def _blanks(source: Source) -> list[Blank]:
 
 
 def _require_fillable(source: Source, blanks: Sequence[Blank]) -> None:
-    """Raises :class:`SpecError` (E154) where a hole stands in what says what is right or assumed,
-    in an imported file, or in another hole."""
+    """Raises :class:`SpecError` (E154) for a hole in a property, a check or an assumption, in an
+    imported file, or in another hole."""
     wrong = []
     for blank in blanks:
         reason = _why_not(source, blank)
@@ -176,7 +176,7 @@ def _why_not(source: Source, blank: Blank) -> tuple[str, str] | None:
 
 
 def _names_of(nodes: Iterable[object]) -> set[str]:
-    """Returns the names of those of the nodes that are definitions or constants."""
+    """Returns the names of the definitions and constants among the nodes."""
     kinds = ast_items.Definition | ast_items.Constant
     return {node.name.text for node in nodes if isinstance(node, kinds)}
 
@@ -268,7 +268,8 @@ def _conditions(names: dict[str, typed.Type]) -> Iterator[str]:
 def _numbers(
     source: Source, item: ast_items.Item | None, names: dict[str, typed.Type], scope: Scope
 ) -> Iterator[str]:
-    """Yields thresholds over the sizes, variables and what is one off, and small numbers."""
+    """Yields thresholds over the sizes, variables and their neighbours (one less, one more), and
+    small numbers."""
     yield from ("n div 2", "n div 2 + 1")
     for size in _open_sizes(item, scope):
         yield from (size, f"{size} + 1", f"2 * {size}", f"2 * {size} + 1", f"3 * {size} + 1")
@@ -292,7 +293,7 @@ def _open_sizes(item: ast_items.Item | None, scope: Scope) -> list[str]:
 def _sizes(
     texts: Sequence[str], item: ast_items.Item | None, blank: Blank
 ) -> dict[str, typed.Expr]:
-    """Returns those of the texts that follow from the sizes of a system, typed."""
+    """Returns, typed, the texts whose values follow from the sizes of a system."""
     if not isinstance(blank.type, typed.Int):
         return {}
     sizes = {"n", *_open_sizes(item, blank.scope)}

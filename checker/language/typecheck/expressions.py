@@ -113,12 +113,7 @@ def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
         case ast.Truth(value, span):
             return typed.Literal(BOOL, value, span)
         case ast.NoneWord(span):
-            if isinstance(expected, typed.Option):
-                return typed.Nothing(expected, span)
-            if expected is not None and expected != UNKNOWN:
-                shown = show(expected)
-                scope.report.fail("N003", f"`none` is not {_article(expected)}", span, shown)
-            return _unclear("`none`", span, scope)
+            return _nothing(span, scope, expected)
         case ast.BoolWord(span):
             return typed.All(Set(BOOL), BOOL, span)
         case ast.Apply():
@@ -157,6 +152,15 @@ def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
             scope.report.fail("N018", message, span)
         case _:
             assert_never(expr)
+
+
+def _nothing(span: Span, scope: Scope, expected: Type | None) -> Expr:
+    if isinstance(expected, typed.Option):
+        return typed.Nothing(expected, span)
+    if expected is not None and expected != UNKNOWN:
+        shown = show(expected)
+        scope.report.fail("N003", f"`none` is not {_article(expected)}", span, shown)
+    return _unclear("`none`", span, scope)
 
 
 def _unclear(what: str, span: Span, scope: Scope) -> Expr:

@@ -88,7 +88,7 @@ def _locations(automaton: Automaton) -> Iterator[str]:
 
 
 def _round_in_words(automaton: Automaton, number: int) -> str:
-    """Returns what becomes of a process in a location when the next round begins."""
+    """Returns the effect of the next round's beginning on a process in a location, in words."""
     if not automaton.next_round:
         return ""
     after = automaton.next_round[number]

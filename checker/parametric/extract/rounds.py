@@ -85,7 +85,8 @@ def _number(value: int, span: Span) -> typed.Literal:
 
 
 class _Closing:
-    """Rewrites a check, and finds what is not communication-closed in it."""
+    """Rewrites a check without numbers of rounds, and collects the places where it is not
+    communication-closed."""
 
     def __init__(self, check: typed.Check, rounds: Rounds, found: FragmentErrors) -> None:
         self.whole, self.rounds, self.found = check, rounds, found

@@ -164,7 +164,7 @@ class Valuations:
         return len(self.found) <= MOST_STATES
 
     def parts(self) -> list[tuple[Literal, ...]]:
-        """Returns the valuations, one of which holds."""
+        """Returns valuations; one of them holds."""
         return [tuple(enumerate(one)) for one in self.found]
 
     @staticmethod
@@ -326,7 +326,7 @@ class _Proof:
 
 
 def _counted(formula: StateFormula) -> list[StateFormula]:
-    """Returns the sets of locations of which the formula says that somebody is there."""
+    """Returns the sets of locations that the formula requires to be occupied."""
     match formula:
         case Somebody():
             return [formula]

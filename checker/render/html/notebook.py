@@ -34,7 +34,7 @@ def trace_html(trace: Trace) -> str:
 
 
 def _picture(trace: Trace) -> str:
-    """Returns the picture; its ids are those of no other trace of the same notebook."""
+    """Returns the picture, with ids that no other trace of the same notebook has."""
     number = zlib.crc32(repr((trace.property_name, trace.header, trace.steps)).encode())
     picture = svg_of(picture_of(trace), prefix=f"t{number:08x}-")
     return picture[picture.index("<svg") :]

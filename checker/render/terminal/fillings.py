@@ -44,7 +44,8 @@ def _summary(report: Fillings) -> Text:
 
 
 def _holes(report: Fillings) -> Iterator[tuple[str, str]]:
-    """Yields the line of each hole, and where there are several, what is equal in it."""
+    """Yields the line of each hole; if there are several holes, also the expressions that are equal
+    there."""
     for hole in report.holes:
         yield f"line {hole.line}:", hole.text
         for each in hole.candidates if len(report.holes) > 1 else ():
