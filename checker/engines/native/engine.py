@@ -156,7 +156,7 @@ def explore(
             return nothing_known(NAME, time.monotonic() - begun, error)
         search.begun = begun
         search.awaits_compiler = not answer_only
-        search.on_violation = partial(_report_violations, search)
+        search.on_violation = _report_violations
         try:
             pack = search.kernel.image.layout.pack
             initial = None if starts is None else [pack(state) for state, _ in starts]
@@ -274,8 +274,8 @@ def _conclude(search: Search, journal: Journal | None, answer_only: bool) -> Ans
     if many and not answer_only:
         from checker.engines.native.search.blowup import blowup
 
-        search.report_known(answer)
         with contextlib.suppress(KeyboardInterrupt):
+            search.report_known(answer)
             limits = search.limits
             if limits.max_states is not None and answer.stopped == limits.no_more_states:
                 # with threads, which states of the next level were found is nondeterministic

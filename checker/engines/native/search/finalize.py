@@ -41,7 +41,8 @@ def finalize(engine: str, search: Explored) -> Answer:
     if plan.acyclic and search.found.cyclic:
         raise Cyclic
     if search.exhaustive and search.states >= LONG:
-        search.known(answer_so_far(engine, search))
+        with suppress(KeyboardInterrupt):
+            search.known(answer_so_far(engine, search))
     try:
         live = decide(search)
     except Unevaluable as lost:

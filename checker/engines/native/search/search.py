@@ -98,7 +98,7 @@ class Search:
         self._look_at = LOOK_FROM
         self._reported = self.started
         self.runs: dict[Target, Path] = {}
-        self.on_violation: Callable[[], None] = lambda: None
+        self.on_violation: Callable[[Search], None] = lambda _: None
         self._told = set[str]()
 
     @property
@@ -236,7 +236,7 @@ class Search:
             return
         self._told |= found
         with contextlib.suppress(KeyboardInterrupt), budgets.raising_when_exhausted():
-            self.on_violation()
+            self.on_violation(self)
         self.store.report()
         self._know()
         self._check_time()
