@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -135,6 +135,7 @@ class _Judge:
     def __init__(self, task: MutantTask, listener: Listener, keeps: bool) -> None:
         self._task, self._listener, self._keeps = task, listener, keeps
         self._started = time.monotonic()
+        self._digests: dict[str, tuple[str | None, ...]] = {}
 
     def _left(self) -> float | None:
         """Returns how many seconds of the share are left; ``None``: it has no share."""
@@ -144,12 +145,15 @@ class _Judge:
     def _limit(self, seconds: float | None) -> float | None:
         return least(seconds, self._left())
 
-    def _digests(self, spec: Spec, name: str) -> tuple[str | None, ...]:
-        """Returns what determines the outcome of a check: that of the original and the mutant."""
-        options = points.without_limits(self._task.options)
+    def _determined_by(self, spec: Spec, name: str) -> tuple[str | None, ...]:
+        """Returns the digests of a check of the original and of the mutant."""
         if not self._keeps:
             return (None,)
-        return digest_of(self._task.original, name, options), digest_of(spec, name, options)
+        if name not in self._digests:
+            options = points.without_limits(self._task.options)
+            original = _digest_of_original(self._task, name, options)
+            self._digests[name] = original, digest_of(spec, name, options)
+        return self._digests[name]
 
     def judged(self) -> Judged:
         """Returns what becomes of it."""
@@ -191,7 +195,7 @@ class _Judge:
         """Returns what a check says; raises :class:`SpecError`."""
         tag = f"mutant, {'alone' if self._task.only else 'or the same code'}"
         return outcome(
-            tag, self._digests(spec, asked.name), _Said,
+            tag, self._determined_by(spec, asked.name), _Said,
             lambda: self._run(spec, asked), lambda said: not said.undecided,
         )  # fmt: skip
 
@@ -263,7 +267,7 @@ class _Judge:
             return _Compared(alike, late=alike is None)
 
         return outcome(
-            "compared", self._digests(spec, asked.name), _Compared, make,
+            "compared", self._determined_by(spec, asked.name), _Compared, make,
             lambda found: found.alike is not None,
         )  # fmt: skip
 
@@ -334,13 +338,26 @@ class _Original(Struct):
 
 
 _originals: dict[tuple[str, str], _Original] = {}
-"""The checks of originals that this process has made, of one session."""
+_digests: dict[tuple[str, str], str | None] = {}
+"""The checks of originals that this process has made, and their digests, of one session."""
 
 
 def _of_original(task: MutantTask, name: str) -> _Original:
     key = task.session, name
     if key not in _originals:
-        if any(session != task.session for session, _ in _originals):
-            _originals.clear()
+        _forget_others(_originals, task)
         _originals[key] = _Original(name, _system(task.original, name, task.options))
     return _originals[key]
+
+
+def _digest_of_original(task: MutantTask, name: str, options: Options) -> str | None:
+    key = task.session, name
+    if key not in _digests:
+        _forget_others(_digests, task)
+        _digests[key] = digest_of(task.original, name, options)
+    return _digests[key]
+
+
+def _forget_others(known: dict[tuple[str, str], Any], task: MutantTask) -> None:
+    if any(session != task.session for session, _ in known):
+        known.clear()

@@ -43,7 +43,8 @@ def mutants_page(report: Mutation, text: str) -> str:
 
 
 def _open(report: Mutation, fate: Fate) -> list[MutantResult]:
-    return [each for each in report.with_fate(fate) if not each.accepted]
+    found = [each for each in report.with_fate(fate) if not each.accepted]
+    return sorted(found, key=lambda each: (each.line, each.number))
 
 
 def _lead(report: Mutation) -> str:
@@ -69,7 +70,7 @@ def _mutant(each: MutantResult, lines: list[str]) -> dict[str, Any]:
     return {
         "number": each.number,
         "line": each.line,
-        "code": lines[each.line - 1].strip() if inside else "",
+        "code": lines[each.line - 1].partition("//")[0].strip() if inside else "",
         "what": each.what,
         "reason": each.reason,
     }
