@@ -315,7 +315,7 @@ class _Session:
             for n, each in enumerate(changed, 1)
             if n in numbers
         ]  # fmt: skip
-        found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "property")
+        found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "change")
         return Mutation(
             self._spec.path, tuple(self._checks), len(known), len(tasks), drawn, False, properties,
             tuple(found), tuple(self._left_out), stopped, time.monotonic() - self._started,
@@ -399,10 +399,9 @@ class _Session:
         if stopped is None:
             return results, None
         if isinstance(stopped, budgets.BudgetExhausted):
-            missing = len(tasks) - len(found)
             over = f"the budget of {how.budget:g} s is over"
-            return results, f"{over}: {missing} of {len(tasks)} {what}s not reached"
-        return results, f"interrupted after {len(found)} of {len(tasks)} {what}s"
+            return results, f"{over}: {len(found)} of {len(tasks)} reached"
+        return results, f"interrupted after {len(found)} of {len(tasks)}"
 
     def _with_acceptance(self, result: MutantResult) -> MutantResult:
         from checker.mutate.acceptances import key_of

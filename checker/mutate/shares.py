@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 PARTS = 2
 """The first shares are at most so many parts of the time together."""
-LEAST = 2.0
-"""The least share, in seconds: a mutant has to be typed and compiled, too."""
+LEAST = 10.0
+"""The least share, in seconds: a mutant has to be typed and compiled, too, and few that are decided
+say more than many that are not."""
+LEAST_ORIGINAL = 2.0
+"""The same of an unchanged check."""
 GROWTH = 4
 """How many times as large as the one before a share is."""
 ORIGINALS = 3
@@ -77,7 +80,7 @@ def ask_originals(
     for number, check in enumerate(checks):
         share = None
         if until is not None:
-            share = max(LEAST, (until - time.monotonic()) / (len(checks) - number))
+            share = max(LEAST_ORIGINAL, (until - time.monotonic()) / (len(checks) - number))
         report = ask(check, share)
         if report.was_interrupted:
             raise KeyboardInterrupt

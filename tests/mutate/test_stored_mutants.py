@@ -74,9 +74,7 @@ def test_the_kinds_of_mutants_are_apart(tmp_path: Path) -> None:
     ("old", "new"),
     [("p.x <= 2", "p.x <= 3"), ("n = 1", "n = 2"), ("x := x + 1", "x := x + 2"), ("0..3", "0..4")],
 )
-def test_what_has_changed_is_run_again(
-    old: str, new: str, tmp_path: Path, ran: list[str]
-) -> None:
+def test_what_has_changed_is_run_again(old: str, new: str, tmp_path: Path, ran: list[str]) -> None:
     judged(spec_in(tmp_path, EQUIVALENT))
     ran.clear()
     assert old in EQUIVALENT
