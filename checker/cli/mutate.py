@@ -227,7 +227,11 @@ class _Session:
         every = mutants(path)
         self._accepted = read_acceptances(path, every)
         self._about = {
-            protocol: frozenset(checks_of(path, protocol)).intersection(self._checks)
+            protocol: {
+                check: variant
+                for check, variant in checks_of(path, protocol).items()
+                if check in self._checks
+            }
             for protocol in {mutant.protocol for mutant in every}
         }
         self._mutants = [each for each in every if whole or self._about[each.protocol]]
@@ -358,7 +362,8 @@ class _Session:
         tasks = []
         for number in numbers:
             mutant = self._mutants[number - 1]
-            may = tuple(each for each in asked if each.name in self._about[mutant.protocol])
+            about = self._about[mutant.protocol]
+            may = tuple(replace(a, variant=about[a.name]) for a in asked if a.name in about)
             tasks.append(
                 MutantTask(self._name, number, mutant, self._spec, may, self._options, every_check)
             )
@@ -427,7 +432,7 @@ class _Session:
             console.print_line(f"  {line}")
         self._options = replace(self._options, explain=10.0)
         try:
-            changed = Spec(mutant.text, self._spec.path)
+            Spec(mutant.text, self._spec.path)
         except SpecError as refused:
             console.print_line("stillborn:")
             for found in refused.diagnostics:
@@ -435,7 +440,12 @@ class _Session:
             return 0
         for task in self._tasks(self._originals()[0], [number], every_check=True):
             for asked in task.asked:
-                report = self._report(changed, asked.name)
+                text = mutant.variants.get(asked.variant, mutant.text)
+                try:
+                    report = self._report(Spec(text, self._spec.path), asked.name)
+                except SpecError:
+                    console.print_line(f"{asked.name}: there is no such variant of the mutant")
+                    continue
                 if [*kills_of(report)]:
                     print_report(report, Display(quiet=self._how.quiet))
                 else:

@@ -35,11 +35,13 @@ COMPARED = 20_000
 
 
 class Asked(Struct, frozen=True):
-    """A check of the original, which has ``states`` and took ``seconds``."""
+    """A check of the original, which has ``states`` and took ``seconds``; ``variant``: the variant
+    of the mutated protocol that it is about, if it is."""
 
     name: str
     states: int
     seconds: float
+    variant: str = ""
 
     def limited(self, options: Options) -> Options:
         """Returns ``options`` with the limits of the check on a mutant."""
@@ -136,6 +138,7 @@ class _Judge:
         self._task, self._listener, self._keeps = task, listener, keeps
         self._started = time.monotonic()
         self._digests: dict[str, tuple[str | None, ...]] = {}
+        self._specs: dict[str, Spec] = {}
 
     def _left(self) -> float | None:
         """Returns how many seconds of the share are left; ``None``: it has no share."""
@@ -159,19 +162,22 @@ class _Judge:
         """Returns what becomes of it."""
         task = self._task
         try:
-            spec = Spec(task.mutant.text, str(task.mutant.path))
-            spec = spec.only([task.only]) if task.only else spec
+            self._spec("")
         except SpecError as refused:
             return Judged(task.result(Fate.STILLBORN, reason=first_problem(refused)))
         kills: list[Kill] = []
         unknown = ""
         same: set[str] = set()
+        may: list[Asked] = []
         for asked in task.asked:
             if unknown and self._left() == 0.0:
                 break
             try:
-                said = self._say(spec, asked)
+                said = self._say(self._spec(asked.variant), asked)
+                may.append(asked)
             except SpecError as refused:
+                if asked.variant:  # there is no such variant of the mutant
+                    continue
                 reason = f"{asked.name}: {first_problem(refused)}"
                 return Judged(task.result(Fate.STILLBORN, reason=reason))
             if said.same_code:
@@ -189,7 +195,15 @@ class _Judge:
             judges = f"judged by {', '.join(each.name for each in task.asked)}"
             unasked = f"no check expects {task.only} violated"
             return Judged(task.result(Fate.SURVIVED, reason=judges if task.asked else unasked))
-        return self._compared(spec, same)
+        return self._compared(may, same)
+
+    def _spec(self, variant: str) -> Spec:
+        """Returns the mutant, with the variant; raises :class:`SpecError`."""
+        of, only = self._task.mutant, self._task.only
+        if variant not in self._specs:
+            spec = Spec(of.variants[variant] if variant else of.text, str(of.path))
+            self._specs[variant] = spec.only([only]) if only else spec
+        return self._specs[variant]
 
     def _say(self, spec: Spec, asked: Asked) -> _Said:
         """Returns what a check says; raises :class:`SpecError`."""
@@ -224,18 +238,19 @@ class _Judge:
         limit = self._limit(asked.limited(task.options).limits.timeout)
         return _in_time(limit, compare) or False
 
-    def _compared(self, spec: Spec, known: set[str]) -> Judged:
-        """Returns the fate of a mutant that no check notices: whether all checks have the same
+    def _compared(self, checks: list[Asked], known: set[str]) -> Judged:
+        """Returns the fate of a mutant that none of ``checks`` notices: whether all have the same
         observable behaviour of it as of its original, as far as their graphs can be compared;
         ``known``: those that have."""
         task = self._task
-        if not task.asked:
+        if not checks:
             reason = f"no check is about {task.mutant.protocol}"
             return Judged(task.result(Fate.SURVIVED, reason=reason))
         same: list[str] = []
         unknown: list[str] = []
         late = False
-        for asked in task.asked:
+        for asked in checks:
+            spec = self._spec(asked.variant)
             found = _Compared(True) if asked.name in known else self._compare(spec, asked)
             if found.alike is False:
                 return Judged(task.result(Fate.SURVIVED))
