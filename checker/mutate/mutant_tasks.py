@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from checker.results.answer import Listener
     from checker.sweep.cells import Status
 
+SLOWEST = 20.0
+"""At most so many seconds by the clock are taken for one of the processor."""
 COMPARED = 20_000
 """The largest number of states of a check whose graph is compared with that of the original."""
 
@@ -52,7 +54,7 @@ class MutantTask(Struct, frozen=True):
     """A mutant of ``original``, to be judged by the checks ``asked``; ``every_check``: also by
     those behind the first that notices it.  ``session``: a name that all mutants of a command
     share.  ``only``: the property that is changed, and judged alone; empty where the protocol is.
-    ``share``: seconds for all of it, where the time of the command is shared out.
+    ``share``: seconds of the processor for all of it, where the time of the command is shared out.
     """
 
     session: str
@@ -70,9 +72,10 @@ class MutantTask(Struct, frozen=True):
 
     @property
     def seconds(self) -> float | None:
-        """The time limit of all its checks together, and of the comparison with the original."""
+        """The time limit of all its checks together, and of the comparison with the original;
+        ``None`` with a share, which the command's time ends."""
         if self.share is not None:
-            return self.share
+            return None
         limits = (each.limited(self.options).limits.timeout for each in self.asked)
         return 3 * sum(limit for limit in limits if limit is not None)
 
@@ -108,10 +111,9 @@ class _Said(Struct, frozen=True):
 
 class _Compared(Struct, frozen=True):
     """Whether a check behaves alike of a mutant and its original; ``None``: its graph is too large,
-    or ``late``: the time was over."""
+    or the time was over."""
 
     alike: bool | None
-    late: bool = False
 
 
 def judge_mutant(task: MutantTask, listener: Listener) -> Judged:
@@ -127,8 +129,7 @@ def judge_mutant(task: MutantTask, listener: Listener) -> Judged:
 
 def lost_mutant(task: MutantTask, status: Status, reason: str, seconds: float) -> Judged:
     """Returns what becomes of a mutant whose process ended."""
-    found = task.result(Fate.UNKNOWN, reason=f"{status.value}: {reason}")
-    return Judged(found, task.share is not None and status.value == "timeout")
+    return Judged(task.result(Fate.UNKNOWN, reason=f"{status.value}: {reason}"))
 
 
 class _Judge:
@@ -136,17 +137,26 @@ class _Judge:
 
     def __init__(self, task: MutantTask, listener: Listener, keeps: bool) -> None:
         self._task, self._listener, self._keeps = task, listener, keeps
-        self._started = time.monotonic()
+        self._started = time.monotonic(), time.process_time()
+        self._hurried = False
         self._digests: dict[str, tuple[str | None, ...]] = {}
         self._specs: dict[str, Spec] = {}
 
-    def _left(self) -> float | None:
-        """Returns how many seconds of the share are left; ``None``: it has no share."""
-        share = self._task.share
-        return None if share is None else max(0.0, share - (time.monotonic() - self._started))
-
     def _limit(self, seconds: float | None) -> float | None:
-        return least(seconds, self._left())
+        """Returns the smaller of a limit and of what is left of the share, in seconds by the clock.
+        On a busy machine one of the processor takes as many of these as it did so far."""
+        share = self._task.share
+        if share is None:
+            return seconds
+        wall, cpu = time.monotonic() - self._started[0], time.process_time() - self._started[1]
+        slow = min(SLOWEST, max(1.0, wall / max(cpu, 0.01)))
+        return least(seconds, max(0.0, share - cpu) * slow)
+
+    def _note_end(self, limit: float | None, seconds: float | None) -> None:
+        """Remembers that work was ended at ``limit``, if the share made that smaller than
+        ``seconds``."""
+        if limit is not None and (seconds is None or limit < seconds):
+            self._hurried = True
 
     def _determined_by(self, spec: Spec, name: str) -> tuple[str | None, ...]:
         """Returns the digests of a check of the original and of the mutant."""
@@ -170,7 +180,7 @@ class _Judge:
         same: set[str] = set()
         may: list[Asked] = []
         for asked in task.asked:
-            if unknown and self._left() == 0.0:
+            if self._hurried:
                 break
             try:
                 said = self._say(self._spec(asked.variant), asked)
@@ -186,11 +196,10 @@ class _Judge:
             if kills and not task.every_check:
                 break
             unknown = unknown or said.undecided
-        hurried = self._left() == 0.0
         if kills:
-            return Judged(task.result(Fate.KILLED, tuple(kills)), hurried and task.every_check)
+            return Judged(task.result(Fate.KILLED, tuple(kills)), self._hurried)
         if unknown:
-            return Judged(task.result(Fate.UNKNOWN, reason=unknown), hurried)
+            return Judged(task.result(Fate.UNKNOWN, reason=unknown), self._hurried)
         if task.only:
             judges = f"judged by {', '.join(each.name for each in task.asked)}"
             unasked = f"no check expects {task.only} violated"
@@ -219,12 +228,16 @@ class _Judge:
         if not self._task.only and self._is_same_code(spec, asked):
             return _Said(same_code=True)
         options = asked.limited(self._task.options)
-        limits = replace(options.limits, timeout=self._limit(options.limits.timeout))
+        own = options.limits.timeout
+        limits = replace(options.limits, timeout=self._limit(own))
         report = answer_check(spec, asked.name, replace(options, limits=limits), self._listener)
         if report.was_interrupted:
             raise KeyboardInterrupt
         kills = tuple(kills_of(report))
-        return _Said(kills, "" if kills else undecided(report))
+        reason = "" if kills else undecided(report)
+        if reason and report.stopped is not None:
+            self._note_end(limits.timeout, own)
+        return _Said(kills, reason)
 
     def _is_same_code(self, spec: Spec, asked: Asked) -> bool:
         """Returns whether a check decides of a mutant as of its original, since both are the same
@@ -248,20 +261,18 @@ class _Judge:
             return Judged(task.result(Fate.SURVIVED, reason=reason))
         same: list[str] = []
         unknown: list[str] = []
-        late = False
         for asked in checks:
             spec = self._spec(asked.variant)
             found = _Compared(True) if asked.name in known else self._compare(spec, asked)
             if found.alike is False:
                 return Judged(task.result(Fate.SURVIVED))
             (unknown if found.alike is None else same).append(asked.name)
-            late = late or found.late
         if not unknown:
             return Judged(task.result(Fate.EQUIVALENT))
         reason = f"too large to compare: {', '.join(unknown)}"
         if same:
             reason = f"behaves as before in {', '.join(same)}; {reason}"
-        return Judged(task.result(Fate.SURVIVED, reason=reason), late and self._left() == 0.0)
+        return Judged(task.result(Fate.SURVIVED, reason=reason), self._hurried)
 
     def _compare(self, spec: Spec, asked: Asked) -> _Compared:
         """Returns whether a check has the same observable behaviour of a mutant as of its
@@ -275,11 +286,15 @@ class _Judge:
             return same_behaviour(before, graph_of(spec, asked.name, task.options, COMPARED))
 
         def make() -> _Compared:
+            own = task.options.limits.timeout
+            limit = self._limit(own)
             try:
-                alike = _in_time(self._limit(task.options.limits.timeout), compare)
+                alike = _in_time(limit, compare)
             except (SpecError, TooLarge):
                 return _Compared(None)
-            return _Compared(alike, late=alike is None)
+            if alike is None:
+                self._note_end(limit, own)
+            return _Compared(alike)
 
         return outcome(
             "compared", self._determined_by(spec, asked.name), _Compared, make,

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 PARTS = 2
 """The first shares are at most so many parts of the time together."""
 LEAST = 10.0
-"""The least share, in seconds: a mutant has to be typed and compiled, too, and few that are decided
-say more than many that are not."""
+"""The least share, in seconds of the processor: a mutant has to be typed and compiled, too, and few
+that are decided say more than many that are not."""
 LEAST_ORIGINAL = 2.0
 """The same of an unchanged check."""
 GROWTH = 4

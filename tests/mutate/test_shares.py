@@ -50,7 +50,7 @@ def test_without_a_budget_each_is_judged_once_in_order() -> None:
 
 
 def test_what_a_share_does_not_decide_has_a_larger_one() -> None:
-    needs = {n: 1.0 for n in range(1, 21)} | {7: 30.0}
+    needs = {n: 1.0 for n in range(1, 21)} | {7: 100.0}
     asked, found = shared(needs, 100.0)
     first = max(LEAST, 100.0 * 2 / (PARTS * len(needs)))
     shares = [task.share for task in asked if task.number == 7]
