@@ -27,12 +27,10 @@ PARTS = 2
 LEAST = 10.0
 """The least share, in seconds of the processor: a mutant has to be typed and compiled, too, and few
 that are decided say more than many that are not."""
-LEAST_ORIGINAL = 2.0
-"""The same of an unchanged check."""
 GROWTH = 4
 """How many times as large as the one before a share is."""
 ORIGINALS = 3
-"""The unchanged checks have at most one of so many parts of the time."""
+"""The unchanged checks have one of so many parts of the time, and more if none is decided in it."""
 
 
 def judge_in_shares(
@@ -74,21 +72,27 @@ def ask_originals(
     a limit in seconds.  Raises :class:`SpecError` (E127) where a check is not as expected, and
     where none is decided.
     """
-    until = None if seconds is None else time.monotonic() + seconds / ORIGINALS
+    started = time.monotonic()
     found: list[Report] = []
-    late: list[Report] = []
+    late: dict[str, Report | None] = {}
     for number, check in enumerate(checks):
         share = None
-        if until is not None:
-            share = max(LEAST_ORIGINAL, (until - time.monotonic()) / (len(checks) - number))
+        if seconds is not None:
+            over = time.monotonic() - started
+            left = seconds / ORIGINALS - over
+            if over > seconds or (found and left <= 0):
+                late[check] = None
+                continue
+            share = max(LEAST, left / (len(checks) - number))
         report = ask(check, share)
         if report.was_interrupted:
             raise KeyboardInterrupt
-        if until is not None and report.exit_code == exit_code_of(Word.UNKNOWN):
-            late.append(report)
+        if seconds is not None and report.exit_code == exit_code_of(Word.UNKNOWN):
+            late[check] = report
             continue
         require_green(report, "E127")
         found.append(report)
-    if late and not found:
-        require_green(late[0], "E127")
-    return found, [report.check for report in late]
+    for undecided in late.values():
+        if undecided is not None and not found:
+            require_green(undecided, "E127")
+    return found, [*late]

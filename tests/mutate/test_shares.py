@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -77,11 +78,12 @@ class Report(Struct):
     file: str = "p.bcast"
 
 
-def originals(reports: Sequence[Report], seconds: float | None) -> Any:
+def originals(reports: Sequence[Report], seconds: float | None, takes: float = 0.0) -> Any:
     shares: list[float | None] = []
 
     def ask(name: str, share: float | None) -> Any:
         shares.append(share)
+        time.sleep(takes)
         found = next(each for each in reports if each.check == name)
         late = share is not None and share < found.needs
         return Report(name, found.needs, 3 if late else found.exit_code)
@@ -91,10 +93,16 @@ def originals(reports: Sequence[Report], seconds: float | None) -> Any:
 
 
 def test_a_check_that_takes_too_long_is_left_out() -> None:
-    found, late, shares = originals([Report("a"), Report("b", 1000.0), Report("c")], 90.0)
+    found, late, shares = originals([Report("a"), Report("b", 1000.0), Report("c")], 900.0)
     assert (found, late) == (["a", "c"], ["b"])
-    assert shares[0] == pytest.approx(10.0, rel=0.1), "a third of the time, for three checks"
-    assert shares[2] == pytest.approx(30.0, rel=0.1), "what the others have not used"
+    assert shares[0] == pytest.approx(100.0, rel=0.1), "a third of the time, for three checks"
+    assert shares[2] == pytest.approx(300.0, rel=0.1), "what the others have not used"
+
+
+def test_a_check_has_the_least_share_until_the_time_is_over() -> None:
+    """Time passes while checks are asked: there is none left for the others."""
+    many = [Report("a"), Report("b", 1000.0), Report("c")]
+    assert originals(many, 0.01, 0.02) == (["a"], ["b", "c"], [LEAST])
 
 
 def test_a_red_check_is_refused_and_so_is_nothing_decided() -> None:
