@@ -59,9 +59,10 @@ def decide(search: Explored) -> Verdicts:
     :class:`checker.engines.native.search.states.Unevaluable` where a property can't be evaluated.
     """
     started, found = time.monotonic(), verdicts_of_ends(search)
-    left = [(i, p) for i, p in enumerate(search.system.properties) if p in open_ones(search)]
-    if left and search.exhaustive:
-        _Decision(search, found, left).run()
+    properties = search.system.properties
+    if search.exhaustive and any(p.kind is PropertyKind.LIVENESS for p in properties):
+        left = open_ones(search)
+        _Decision(search, found, [(i, p) for i, p in enumerate(properties) if p in left]).run()
     found.seconds = time.monotonic() - started
     return found
 
