@@ -19,7 +19,7 @@ from checker.parametric.automaton.automaton import (
     Quotient,
 )
 from checker.parametric.automaton.wording import Words, numbers
-from checker.parametric.drawing.graph_layout import APART, lay_out
+from checker.render.diagram.graph_layout import APART, lay_out
 from checker.parametric.drawing.svg_drawing import svg_of
 from checker.parametric.drawing.text_drawing import draw_text, step_names
 from checker.records import replace
