@@ -119,6 +119,9 @@ def audit(logs: str | Iterable[str], interface: str, **asked: Any) -> Audit:
     ``mapping``, ``manifest``, ``grace``, ``restriction``.  Raises
     :class:`checker.diagnostics.SpecError`.
     """
+    from checker.diagnostics.packages import require_arrow
+
+    require_arrow()
     from checker.audit.audit import Request
     from checker.audit.audit import audit as ask
 

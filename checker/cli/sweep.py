@@ -15,6 +15,7 @@ from checker.cli import console
 from checker.cli.document_options import writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import SET, engine_options
+from checker.diagnostics.packages import require_arrow
 from checker.diagnostics.visible import json_text
 
 if TYPE_CHECKING:
@@ -130,6 +131,8 @@ def _require(outputs: list[str], traces: str | None, out: str | None) -> None:
     for output in outputs:
         if output != "-":
             require_writable(output)
+    if out is not None:
+        require_arrow()
     if out == "-":
         raise click.UsageError("Parquet can't be written to stdout; use --json -")
     if traces is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic
+from checker.diagnostics.packages import require_arrow
 from checker.diagnostics.visible import visible
 from checker.formats.json_records import to_data
 from checker.records import replace
@@ -226,6 +227,7 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
 
 def as_table(plan: SweepPlan, rows: Iterable[Row]) -> pa.Table:
     """Returns the sweep as a table of Arrow, with a row per cell."""
+    require_arrow()
     import pyarrow as pa
 
     types = {"int": pa.int64(), "real": pa.float64(), "text": pa.string(), "bool": pa.bool_()}
