@@ -79,6 +79,7 @@ class Canvas(Struct):
     letters: list[tuple[float, float, float]] = field(default_factory=list)
     width: float = 720.0
     y: float = MARGIN
+    columns: int = COLUMNS
 
     def text(self, x: float, y: float, text: str, class_: str = "") -> None:
         """Draws a line of text that begins at ``x``."""
@@ -90,7 +91,7 @@ class Canvas(Struct):
 
     def line(self, text: str, class_: str = "", indent: float = 0.0, hang: int = 2) -> None:
         """Draws a line of text below all others, broken where it is too long."""
-        for part in textwrap.wrap(text, COLUMNS, subsequent_indent=" " * hang) or [""]:
+        for part in textwrap.wrap(text, self.columns, subsequent_indent=" " * hang) or [""]:
             self.y += LINE
             self.text(MARGIN + indent, self.y, part, class_)
 
