@@ -236,6 +236,10 @@ def sweep_plot(title: str, across: str, points: Sequence[SweepPoint]) -> Plot:
     heights = [p.height for found in series.values() for p in found]
     low, high = math.floor(min(heights, default=0)), math.ceil(max(heights, default=1))
     every = max(1, (high - low) // 5)
-    ticks = tuple((float(t), f"{10**t:,}") for t in range(low, max(high, low + 1) + 1, every))
+    ticks = tuple((float(t), _power(t)) for t in range(low, max(high, low + 1) + 1, every))
     ordered = {name: tuple(sorted(found, key=lambda p: p.at)) for name, found in series.items()}
     return Plot(title, (across, values), ("states", ticks), ordered)
+
+
+def _power(exponent: int) -> str:
+    return f"{10**exponent:,}" if exponent < 6 else f"{10 ** (exponent - 6):,} M"
