@@ -63,6 +63,21 @@ def test_an_arrow_back_points_back(toggle: str) -> None:
     assert "violates low" in "".join(boxes[2].itertext())
 
 
+def test_a_step_back_to_the_same_state_is_shown_in_it(tmp_path: Path) -> None:
+    file = tmp_path / "toggle.bcast"
+    file.write_text(TOGGLE.replace("x == 1 { x := 0 }", "x == 2 { x := 2 }"), encoding="utf-8")
+    graph = state_graph(str(file))
+    assert [(e.source, e.target) for e in graph.edges] == [(0, 1), (1, 2), (2, 2)]
+    assert "back here: B" in state_graph_svg(graph)
+    assert " 2 -> 2 [" in dot_of(graph)
+
+
+def test_only_what_all_starts_agree_on_goes_without_saying() -> None:
+    assert drawn._common((1, 1)) == 1
+    start = drawn._common(((1, 2), (1, 3)))
+    assert start[0] == 1 and start[1] not in (2, 3)
+
+
 def test_all_states_are_there_and_each_is_reached() -> None:
     """The native engine counts the states, without reductions."""
     name, settings = "crash_one", {"n": 2}

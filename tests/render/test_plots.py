@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from checker.api import sweep
 from checker.render.diagram.plots import (
     FAILS,
     HOLDS,
@@ -19,6 +20,7 @@ from checker.render.diagram.plots import (
     sweep_plot,
 )
 from checker.results.frontier import FrontierCell, Known
+from checker.sweep.sweep_plot import plot_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS: dict[str, Known] = {"h": "holds", "v": "violated", "u": "unknown", "i": "impossible"}
@@ -92,6 +94,15 @@ def test_the_sizes_of_a_sweep_are_on_a_logarithmic_axis() -> None:
     assert ticks["100"] == places["3, 0"][1]
     assert float(root.get("width", "")) <= 400
     assert {"crash=0", "crash=1", HOLDS} <= {t.text for t in root.iter(f"{SVG}text")}
+
+
+def test_a_cell_is_marked_by_its_worst_verdict_over_an_axis_of_numbers() -> None:
+    grid = {"links": ["perfect"], "n": [2]}
+    found = sweep("broadcast/eager_reliable", "crash_one", grid=grid, jobs=1)
+    plot = plot_of(found.plan, found.rows)
+    assert plot.across == ("n", ("2",))
+    ((name, (point,)),) = plot.series.items()
+    assert (name, point.kind) == ("links=perfect", FAILS), "uniform agreement fails, others hold"
 
 
 def test_an_empty_sweep_can_be_drawn() -> None:
