@@ -11,7 +11,19 @@ from checker.diagnostics import SpecError
 from checker.engines.exploration import explore
 from checker.engines.options import Options
 from checker.engines.search_engine import SearchProblem
-from checker.parametric.automaton.automaton import AnyOf, Burst, Decision, Outcome, Question
+from checker.parametric.automaton.automaton import (
+    AllOf,
+    AnyOf,
+    AtLeast,
+    Burst,
+    Counts,
+    Decision,
+    Linear,
+    Not,
+    Outcome,
+    Question,
+    Somebody,
+)
 from checker.parametric.automaton.counters import CounterSystem
 from checker.parametric.symbolic.cycles import comes_back
 from checker.parametric.symbolic.decide import ParametricChecker
@@ -25,7 +37,7 @@ from checker.results.answer import Limits
 from checker.results.mismatch import ReplayMismatch
 from checker.results.verdict import Word
 from tests.parametric.random_threshold_files import SIZES, File, Graph
-from tests.parametric.threshold_texts import BROADCAST, CRASHES
+from tests.parametric.threshold_texts import BROADCAST, CRASHES, changed
 from tests.selection import some
 
 BOUND = 6
@@ -142,10 +154,33 @@ def test_earlier_conditions_are_passed_in_their_order() -> None:
     assert dict(found.run.values)["N"] == 2
 
 
+def test_conditions_of_questions_mean_what_they_say() -> None:
+    """In `Crashes` two processes may be in `c`, and one at most in `b`."""
+    checker, _ = first(CRASHES, "bounded")
+    for where, violated in ((1, False), (2, True)):
+        two = Question("two", Somebody(frozenset({where}), 2), False)
+        found = search_small_sizes(checker.automaton, two, SOME, "reference")
+        assert (found.run is not None) == violated
+    never = Question("never", Counts(Not(AtLeast(Linear((("N", 1),), -1)))), False)
+    assert search_small_sizes(checker.automaton, never, SOME, "reference").run is None
+
+
+def test_sizes_are_as_large_as_the_condition_needs() -> None:
+    """Quotients are rounded down, here and in what is assumed."""
+    at_first = Question("at first", AllOf(), False)
+    for condition, largest in (("N / 2 >= 2;", 5), ("N > F;", 4)):
+        automaton, _ = convert(read_text(changed(CRASHES, "N > F;", condition), "f.ta"))
+        found = search_small_sizes(automaton, at_first, SOME, "reference")
+        assert found.run is not None and found.largest == largest
+        assert dict(found.run.values)["N"] >= largest - 1 or largest == 4
+
+
 def test_all_verdicts_on_a_file_are_compared_if_asked(tmp_path: Path) -> None:
     path = tmp_path / "f.ta"
     path.write_text(BROADCAST, "utf-8")
-    for options, seen in ((SOME, True), (Options(), False)):
-        for verdict in prove_file(str(path), options).report.verdicts:
-            wanted = {Word.PROVED: "searched", Word.VIOLATED: "replayed"}.get(verdict.word, "-")
-            assert (wanted in verdict.certificate) == (seen and wanted != "-")
+    for options, searched, replayed in ((SOME, "searched all", "replayed"), (Options(), "", "")):
+        verdicts = {v.property: v for v in prove_file(str(path), options).report.verdicts}
+        proved, violated = verdicts["unforgeable"], verdicts["nobody"]
+        assert (proved.word, violated.word) == (Word.PROVED, Word.VIOLATED)
+        assert searched in proved.certificate and replayed in violated.certificate
+        assert bool(violated.certificate) == bool(replayed)

@@ -200,10 +200,9 @@ class CounterSystem:
                     for name, value in changed.items()]  # fmt: skip
             occupied = at_most(integer(1), self._read(self.places[rule.source]))
             body: list[Stmt] = [assign(self._read(name), new) for name, new in changed.items()]
-            if rule.source != rule.target:
-                for at, more in ((rule.source, -1), (rule.target, 1)):
-                    moved = Linear(((self.places[at], 1),), more)
-                    body.append(assign(self._read(self.places[at]), self._number(moved)))
+            for at, more in ((rule.source, -1), (rule.target, 1)):
+                moved = Linear(((self.places[at], 1),), more)
+                body.append(assign(self._read(self.places[at]), self._number(moved)))
             guard = conj(occupied, self._condition(rule.guard), *room)
             name = f"{rule.label} ({index})"
             yield index, Action(name, ActionKind.STEP, (), guard, tuple(body), TRUE, rule.place)
