@@ -12,6 +12,7 @@ from checker.engines.search_engine import SearchProblem
 from checker.extensions.tables import DEFAULT
 from checker.parametric.automaton.automaton import (
     AcceleratedRun,
+    AllOf,
     Automaton,
     Decision,
     Outcome,
@@ -27,9 +28,6 @@ from checker.results.rerun import rerun
 LARGEST = 4
 """Parameters up to this number are searched, or up to one more than the smallest ones that the
 condition allows."""
-
-PROCESSES = 16
-"""The most processes that the smallest sizes may have."""
 
 MOST_SENT = 40
 """How often each kind of message is sent, at most."""
@@ -83,8 +81,7 @@ def search_small_sizes(
     Raises :class:`ReplayMismatch` where the interpreter refuses the run
     that was found.
     """
-    smallest = next(ParametricChecker(automaton).sizes(PROCESSES, 1), {"": PROCESSES})
-    largest = max(LARGEST, *(number + 1 for number in smallest.values()))
+    largest = max(LARGEST, *(number + 1 for number in _smallest(automaton, question)))
     counters = CounterSystem(automaton, question, largest, MOST_SENT)
     limits = replace(options.limits, until_decided=True)
     problem = SearchProblem(counters.system, replace(options, limits=limits))
@@ -97,6 +94,17 @@ def search_small_sizes(
         steps = [one.transition.action.name for one in moments if one.transition is not None]
         run = counters.run(path.states[0], steps)
     return Searched(answer.distinct_states, largest, answer.exhaustive, run)
+
+
+def _smallest(automaton: Automaton, question: Question) -> list[int]:
+    """Returns the smallest numbers of parameters with which a run can begin as ``question`` says,
+    or 0 where none can."""
+    begins = Question("", AllOf(), False, begins=question.begins)
+    counting = ParametricChecker(automaton)
+    run, _ = counting.find(begins)
+    if not isinstance(run, AcceleratedRun):
+        return [0]
+    return [number for _, number in counting.smallest(begins, run, steps=False).values]
 
 
 def replay_at_its_sizes(automaton: Automaton, question: Question, run: AcceleratedRun) -> None:

@@ -168,9 +168,12 @@ def test_conditions_of_questions_mean_what_they_say() -> None:
 def test_sizes_are_as_large_as_the_condition_needs() -> None:
     """Quotients are rounded down, here and in what is assumed."""
     at_first = Question("at first", AllOf(), False)
-    for condition, largest, least in (("N / 2 >= 2;", 5, 4), ("N > F;", 4, 2)):
+    many = replace(at_first, begins=Counts(AtLeast(Linear((("N", 1),), -5))))
+    for condition, asked_of, largest, least in (
+        ("N / 2 >= 2;", at_first, 5, 4), ("N > F;", at_first, 4, 2), ("N > F;", many, 6, 5),
+    ):  # fmt: skip
         automaton, _ = convert(read_text(changed(CRASHES, "N > F;", condition), "f.ta"))
-        found = search_small_sizes(automaton, at_first, SOME, "reference")
+        found = search_small_sizes(automaton, asked_of, SOME, "reference")
         assert found.run is not None and found.largest == largest
         assert least <= dict(found.run.values)["N"] <= largest
 
