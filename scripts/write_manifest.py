@@ -1,10 +1,11 @@
 """Writes ``specs/manifest.json``: what each check of the library comes out as.
 
-``python -m scripts.write_manifest [--seconds N] [FILE…]`` runs the checks of these files, or of those that have
-no entry, and replaces their entries.  A check that takes more than ``SECONDS`` has the verdicts
-that it expects, and no numbers; an entry that says more, and no other verdicts, stays, and is named
-(exit code 1).  ``--seconds N`` is another limit.  ``--check`` runs nothing, and says which checks have no entry, or
-entries no check.  The tests of the library hold every entry to what they find.
+``python -m scripts.write_manifest [--seconds N] [FILE…]`` runs the checks of these files, or of
+those that have no entry, and replaces their entries.  A check that takes more than ``SECONDS`` has
+the verdicts that it expects, and no numbers; an entry that says more, and no other verdicts, stays,
+and is named (exit code 1).  ``--seconds N`` is another limit.  ``--check`` runs nothing, and says
+which checks have no entry, or entries no check.  The tests of the library hold every entry to what
+they find.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def header_of(path: Path) -> dict[str, str]:
 def kept(known: dict[str, Any] | None, undecided: dict[str, Any]) -> bool:
     """Whether the entry ``known`` of a check says all of ``undecided``, what is written of it where
     its run ended early, and more: numbers, or that something was proved."""
-    if known is None or known["verdicts"] == undecided["verdicts"] and known["states"] is None:
+    if known is None or (known["verdicts"] == undecided["verdicts"] and known["states"] is None):
         return False
     found = {name: _MEETS.get(word, word) for name, word in known["verdicts"].items()}
     same = all(known[key] == undecided[key] for key in ("protocol", "interface", "variant_of"))

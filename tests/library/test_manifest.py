@@ -74,7 +74,9 @@ def test_a_difference_is_found() -> None:
 def test_what_was_found_once_is_not_lost_to_a_search_that_ends_early() -> None:
     """A proof that takes too long today was found once: its entry says no less afterwards."""
     path = specs() / "for_every_n" / "folklore_broadcast.bcast"
-    known = read_manifest()["files"]["for_every_n/folklore_broadcast.bcast"]["checks"]["for_every_n"]
+    known = read_manifest()["files"]["for_every_n/folklore_broadcast.bcast"]["checks"][
+        "for_every_n"
+    ]
     assert "proved" in known["verdicts"].values()
     spec = load.open_spec(path)
     undecided = entry_of(spec, "for_every_n", None)
