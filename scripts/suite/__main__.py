@@ -2,7 +2,8 @@
 
 ``python -m scripts.suite [WORDS…]`` prints the manifest: a line for each instance, with tabs.
 ``--by ours``, ``--by spin`` and ``--by storm`` answer the instances; the exit code is 1 if an
-answer differs, 2 if the checker is not installed.  WORDS choose the instances in whose names all occur.
+answer differs, 2 if the checker is not installed.  WORDS choose the
+instances in whose names all occur.
 """
 
 from __future__ import annotations

@@ -32,6 +32,8 @@ def test_there_is_an_instance_for_each_published_number_that_a_check_says() -> N
     assert [one.published for one in published] == rows
     assert [one.answer for one in published] == [row.published for row in rows]
     assert {one.kind for one in published} == {STATES, VALUE, SURE}
+    assert all((one.kind == SURE) == (one.answer == "True") for one in published)
+    assert all((one.kind == STATES) == one.answer.isdecimal() for one in published[:40])
     assert all(one.settings == row.settings for one, row in zip(published, rows, strict=True))
 
 
@@ -89,6 +91,11 @@ def test_spin_agrees_can_differ_and_says_what_it_can_not() -> None:
     assert answer(count) == "agrees"
     assert answer(replace(count, answer="35")) == "differs: 34"
     assert answer(_named(VALUED)) == "SPIN has no probabilities"
+    symmetric = next(one for one in instances() if "counted with" in one.question)
+    assert answer(symmetric) == "SPIN does not count states up to symmetry"
+    without_relay = "broadcast/eager_reliable_without_relay.bcast::crash_one"
+    bad = next(o for o in instances() if o.world == without_relay and o.answer == "violated")
+    assert answer(bad) == "agrees"
     five = next(o for o in instances() if o.world == count.world and o.kind == VERDICT)
     assert answer(five) == "agrees"
     assert answer(replace(five, answer="violated")).startswith("differs")
