@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from checker.proving.threshold import FileReport, Specifications
     from checker.results.verdict import PropertyVerdict
 
-BUDGET = 60.0
+BUDGET = 300.0
 """Seconds for each file or check."""
 
 TABLES = {"tla": "oracles/tla.tsv", "qvbs": "chance/qvbs.tsv"}
