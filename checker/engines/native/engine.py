@@ -214,6 +214,7 @@ def _searched_whole(
                 system, limits, NOTHING, threads, listener, None, False
             )
         search.begun, search.asks_ends = begun, False
+        search.store.folds = False  # all rows will be read
         try:
             pack = search.kernel.image.layout.pack
             search.run(None if starts is None else [pack(state) for state, _ in starts])

@@ -49,8 +49,7 @@ class Fold(IntEnum):
     ROW_BITS = 6  # those of them that are the number of a row
     CHILDREN = 8  # for each node, from below: the positions of its parts, the second shifted by 8
     ANCESTORS = CHILDREN + 2 * MOST_WORDS  # for each piece: bit set, the nodes above it
-    BELOW = ANCESTORS + 2 * MOST_WORDS  # for each node: bit set, itself and the nodes below it
-    USED = BELOW + 2 * MOST_WORDS  # how many nodes workers have taken; in a line of its own
+    USED = ANCESTORS + 2 * MOST_WORDS  # how many nodes workers have taken; in a line of its own
     SIZE = USED + LINE
 
 
@@ -211,28 +210,18 @@ class FoldedSet(VisitedSet):
         put(fn, worker, Worker.KNOWN, const(1))
 
     def unfold(self) -> Fn:
-        """``unfold(fold, root, out, fresh)``: writes the row of a tree, then the numbers of its
-        nodes.  Unless ``fresh``, ``out`` has those of another one, and what is equal is not read.
-        """
-        fn = Fn("unfold", [("fold", 0), ("root", 64), ("out", 0), ("fresh", 1)], None, OUTSIDE)
-        fold, root, out, fresh = fn.args
-        nodes, pair, node = address(fn, fold, Fold.NODES), fn.var(root), fn.var(const(self.root))
-        todo = fn.var(const((1 << self.root + 1) - 1))
-        with fn.forever() as done:
-            todo.set(fn.xor(todo.get(), fn.shl(const(1), node.get())))
-            halves = (fn.resize(pair.get(), 32), fn.resize(fn.lshr(pair.get(), const(32)), 32))
-            for half, position in zip(halves, self._parts(fn, fold, node.get()), strict=True):
-                place, inner = fn.at(out, position, 32), fn.le(const(self.pieces), position)
-                known = fn.and_(fn.eq(fn.load(place, 32), half), fn.xor(fresh, const(1, 1)))
-                with fn.if_(fn.and_(known, inner)):
-                    part = fn.sub(position, const(self.pieces))
-                    below = fn.load(fn.at(fold, fn.add(part, const(Fold.BELOW))), 64)
-                    todo.set(fn.and_(todo.get(), fn.xor(below, const(-1))))
-                fn.store(half, place)
-            fn.leave_if(fn.eq(todo.get(), const(0)), done)
-            node.set(fn.sub(const(63), fn.intrinsic("ctlz", todo.get(), "i1 true")))
-            number = self._piece(fn, out, fn.add(node.get(), const(self.pieces)))
-            pair.set(fn.load(fn.at(nodes, fn.resize(number, 64)), 64))
+        """``unfold(fold, root, out)``: writes the row of a tree, then the numbers of its nodes."""
+        fn = Fn("unfold", [("fold", 0), ("root", 64), ("out", 0)], None, OUTSIDE)
+        fold, root, out = fn.args
+        nodes = address(fn, fold, Fold.NODES)
+        for node in reversed(range(self.root + 1)):
+            pair = root
+            if node < self.root:
+                number = self._piece(fn, out, const(self.pieces + node))
+                pair = fn.load(fn.at(nodes, fn.resize(number, 64)), 64)
+            halves = (fn.resize(pair, 32), fn.resize(fn.lshr(pair, const(32)), 32))
+            for half, position in zip(halves, self._parts(fn, fold, const(node)), strict=True):
+                fn.store(half, fn.at(out, position, 32))
         fn.ret()
         return fn
 
@@ -443,7 +432,7 @@ class FoldedSet(VisitedSet):
 
         def is_it(reference: Val) -> None:
             root = fn.load(self._root_at(fn, context, fold, reference)[0], 64)
-            fn.call("unfold", [fold, root, out, const(1, 1)], None)
+            fn.call("unfold", [fold, root, out], None)
             with fn.if_(self.same(fn, out, row)):
                 fn.ret(reference)
 
@@ -473,8 +462,7 @@ class FoldedSet(VisitedSet):
             many = fn.select(fn.lt(left, const(TOGETHER)), left, const(TOGETHER))
             with fn.count(many) as i:
                 root = fn.load(fn.at(rows, fn.add(first, i)), 64)
-                fresh = fn.eq(fn.or_(block, i), const(0))
-                fn.call("unfold", [fold, root, out, fresh], None)
+                fn.call("unfold", [fold, root, out], None)
                 mark = fn.call("fingerprint", [out], 64)
                 fn.store(mark, fn.at(marks, i))
                 self.ask_for(fn, context, mark)
@@ -536,8 +524,7 @@ class FoldedSet(VisitedSet):
         fold, roots, begin, end, rows = fn.args
         out = fn.alloca(64, self.pieces)
         with fn.count(end, begin) as i:
-            root, fresh = fn.load(fn.at(roots, i), 64), fn.eq(i, begin)
-            fn.call("unfold", [fold, root, out, fresh], None)
+            fn.call("unfold", [fold, fn.load(fn.at(roots, i), 64), out], None)
             self.copy(fn, out, self.row(fn, rows, fn.sub(i, begin)))
         fn.ret()
         return fn

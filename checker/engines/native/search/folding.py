@@ -16,7 +16,7 @@ from checker.engines.native.codegen.folded_set import CHUNK, Fold
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.search.memory import RESERVED, Buffer, installed_memory
 
-SAMPLE = 1024
+SAMPLE = 4096
 """The number of rows from which the shape of the trees follows."""
 FIRST_NODES = 1 << 14
 """The number of nodes that there is room for at first, at least."""
@@ -24,6 +24,8 @@ LOAD = 7 / 8
 """The greatest part of the slots of the nodes' table that is in use."""
 NODE_GROWTH = 1.4
 """The factor by which the nodes' table grows."""
+REFERENCE_BITS = 31
+"""The most bits of a reference to a row, of the 32 of a slot."""
 MOST_NODES = (1 << 32) - CHUNK
 """A node has a number of 32 bits."""
 
@@ -44,12 +46,6 @@ class Shape(Struct, frozen=True):
                 above |= 1 << node
                 position = self.pieces + node
         return above
-
-
-    def below(self, node: int) -> int:
-        """Bit set: a node and all nodes below it."""
-        parts = (part - self.pieces for part in self.children[node] if part >= self.pieces)
-        return sum((self.below(part) for part in parts), 1 << node)
 
 
 def shape_of(rows: Sequence[bytes]) -> Shape:
@@ -90,7 +86,6 @@ class Nodes:
         self.record = (ctypes.c_uint64 * Fold.SIZE).from_address(self._page.address)
         for node, (first, second) in enumerate(shape.children):
             self.record[Fold.CHILDREN + node] = first | second << 8
-            self.record[Fold.BELOW + node] = shape.below(node)
         for piece in range(shape.pieces):
             self.record[Fold.ANCESTORS + piece] = shape.ancestors(piece)
         reserved = min(installed_memory(), RESERVED)
@@ -150,12 +145,20 @@ class Nodes:
             kernel.index_nodes(self.address, at, max(at, begin))
             at = max(at, end)
 
-    def refer(self, slots: int, workers: int) -> bool:
-        """Lays out the slots of a visited set of so many words; whether their bits suffice."""
-        rows = (int(2 * slots) + 1).bit_length()
-        bits = rows + (workers - 1).bit_length()
-        self.record[Fold.ROW_BITS], self.record[Fold.SLOT_BITS] = rows, bits
-        return bits <= 31
+    def refer(self, slots: int, workers: int) -> None:
+        """Lays out the slots of a visited set of so many words."""
+        self.record[Fold.ROW_BITS] = _row_bits(slots)
+        self.record[Fold.SLOT_BITS] = reference_bits(slots, workers)
+
+
+def _row_bits(slots: int) -> int:
+    """The bits of the number of a worker's row, where one may have all of them, from 1 on."""
+    return (2 * slots + 1).bit_length()
+
+
+def reference_bits(slots: int, workers: int) -> int:
+    """The bits of a reference to a row, in a visited set of so many words."""
+    return _row_bits(slots) + (workers - 1).bit_length()
 
 
 def forget(records: Sequence[ctypes.Array[ctypes.c_uint64]]) -> None:

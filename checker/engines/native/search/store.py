@@ -19,8 +19,9 @@ from msgspec import Struct, field
 from checker.engines import budgets
 from checker.engines.native.codegen.fields import BATCH, LINE, Context, Worker
 from checker.engines.native.codegen.jit import Kernel
+from checker.engines.native.search import folding
 from checker.engines.native.search.findings import Best, LevelReport
-from checker.engines.native.search.folding import SAMPLE, Nodes, forget, shape_of
+from checker.engines.native.search.folding import SAMPLE, Nodes, forget, reference_bits, shape_of
 from checker.engines.native.search.memory import (
     RESERVED,
     Buffer,
@@ -49,9 +50,11 @@ ROWS_ON_DISK = 16
 """For how many times the installed memory rows have addresses."""
 LEAST = 1 << 20
 """In compact mode the least number of bytes of a worker's rows that go to the disk together."""
-FOLD_FROM = 1 << 17
-"""Where rows may be folded, they are when a table of so many slots is full."""
-FOLDED_GROWTH = 1.5
+SHORT = 0.5
+"""Memory is short when the tables take so much of what they may take: then rows are folded."""
+WORTH_IT = 0.5
+"""Rows stay whole if, folded, they would take more than this part of their bytes."""
+FOLDED_GROWTH = 1.8
 """The factor by which a table of folded rows grows: to fill it all rows are unfolded."""
 BLOCK = 1024
 """The number of rows that are unfolded at a time."""
@@ -134,6 +137,7 @@ class Store:
         memory: int | None,
         make: Make = private_memory,
         slots: int = FIRST_SLOTS,
+        *,
         folds: bool = False,
     ) -> None:
         self.kernel, self.shape, self.memory = kernel, kernel.image.shape, memory
@@ -202,6 +206,17 @@ class Store:
         return self.stride + shared
 
     @property
+    def _limit(self) -> int:
+        """The bytes of memory that may be in use."""
+        limit = self.used_bytes + available_memory()
+        return limit if self.memory is None else min(limit, self.memory)
+
+    def _out_of_memory(self) -> OutOfMemory:
+        if self.memory is not None and self.memory <= self._limit:
+            return OutOfMemory(f"the memory limit of {self.memory:,} bytes was reached")
+        return OutOfMemory("not enough memory for a larger table")
+
+    @property
     def _partial_page_bytes(self) -> int:
         """Bytes that rows take at most because a page of them is begun."""
         return mmap.PAGESIZE * len(self.workers)
@@ -248,15 +263,18 @@ class Store:
         least = int(max(SMALLEST * self.slots, self._slots_for(self.states + states)))
         least = -(-least // LINE) * LINE
         slots = max(least, int(self.slots * self._factor()) // LINE * LINE)
+        bits = reference_bits(slots, len(self.workers))
+        if self.nodes is not None and bits > folding.REFERENCE_BITS:
+            self.unfold()
+            self.grow(states)
+            return
         if slots > self._most():
             self.spill()
             slots = min(slots, self._most())
         if slots < least:
             if not self._full and self.room >= states:
                 return  # rows have gone to the disk, and the table is large enough
-            if self.memory is not None and self.memory < self.used_bytes + available_memory():
-                raise OutOfMemory(f"the memory limit of {self.memory:,} bytes was reached")
-            raise OutOfMemory("not enough memory for a larger table")
+            raise self._out_of_memory()
         try:
             rows = self._places(slots) * self.stride
             for crew in self.workers:
@@ -287,18 +305,17 @@ class Store:
         Raises :class:`OutOfMemory`.
         """
         if self.nodes is None:
-            if not self.folds or self.slots < FOLD_FROM:
-                return False
-            self._fold()
-            return True
+            fits = reference_bits(self.slots, len(self.workers)) <= folding.REFERENCE_BITS
+            short = self.states and self.used_bytes >= SHORT * self._limit
+            return bool(self.folds and fits and short and self._fold())
         if not self.nodes.scarce:
             return False
         self._more_nodes()
         return True
 
-    def _fold(self) -> None:
-        """Folds all rows."""
-        first = self.workers[0]
+    def _fold(self) -> bool:
+        """Folds all rows; returns whether it did: not where they share too little."""
+        first = max(self.workers, key=lambda one: one.count)
         whole, step = first.rows.bytes(), first.count // SAMPLE * self.width or self.width
         starts = range(0, first.count * self.width, step)
         rows = [bytes(whole[at : at + self.width]) for at in starts]
@@ -310,21 +327,26 @@ class Store:
             crew.put(Worker.LAST, crew.last.address)
             roots = self.make(f"rows-{crew.get(Worker.ID)}", size)
             folded.append(roots)
-            self._fold_rows(nodes, crew, crew.rows.address, crew.count, roots.address)
+            for at in range(0, crew.count, READ):
+                end = min(crew.count, at + READ)
+                self._fold_rows(nodes, crew, crew.rows.address, at, end, roots.address)
+                if 8 * nodes.used > WORTH_IT * self.states * self.width:
+                    self.folds = False
+                    return False
         for crew, roots in zip(self.workers, folded, strict=True):
             crew.rows, crew.spilled = roots, 0
         self.nodes, self.stride = nodes, 8
         self._renew(self.slots)
+        return True
 
     def _fold_rows(
-        self, nodes: Nodes, crew: WorkerMemory, rows: int, count: int, roots: int
+        self, nodes: Nodes, crew: WorkerMemory, rows: int, at: int, end: int, roots: int
     ) -> None:
-        """Folds rows at an address."""
+        """Writes the roots of rows; both are numbered from the addresses on."""
         assert self.kernel.fold_rows is not None
-        at = 0
-        while at < count:
-            at = self.kernel.fold_rows(nodes.address, crew.address, rows, at, count, roots)
-            if at < count:
+        while at < end:
+            at = self.kernel.fold_rows(nodes.address, crew.address, rows, at, end, roots)
+            if at < end:
                 self._grow_nodes(nodes)
 
     def _take_folded(self, crew: WorkerMemory, rows: memoryview, end: int) -> int:
@@ -334,7 +356,7 @@ class Store:
         size = (end - begin) * self.width
         crew.scratch.bytes()[:size] = rows[:size]
         roots = crew.rows.address + 8 * begin
-        self._fold_rows(self.nodes, crew, crew.scratch.address, end - begin, roots)
+        self._fold_rows(self.nodes, crew, crew.scratch.address, 0, end - begin, roots)
         return end
 
     def _more_nodes(self) -> None:
@@ -342,13 +364,8 @@ class Store:
         assert self.nodes is not None
         if self.memory is not None and self.used_bytes + self.nodes.growth > self.memory:
             self.spill()
-        limit = self.used_bytes + available_memory()
-        if self.memory is not None:
-            limit = min(limit, self.memory)
-        if self.used_bytes + self.nodes.growth > limit:
-            if limit == self.memory:
-                raise OutOfMemory(f"the memory limit of {limit:,} bytes was reached")
-            raise OutOfMemory("not enough memory for a larger table")
+        if self.used_bytes + self.nodes.growth > self._limit:
+            raise self._out_of_memory()
         self._grow_nodes(self.nodes)
 
     def _grow_nodes(self, nodes: Nodes) -> None:
@@ -364,12 +381,9 @@ class Store:
         if nodes is None:
             return
         slots = -(-int(self.states / LOAD + 1) // LINE) * LINE
-        needed = self.states * self.width + slots * 8 - self.slots * 8
-        limit = available_memory()
-        if self.memory is not None:
-            limit = min(limit, self.memory - self.used_bytes)
-        if needed > limit:
-            raise OutOfMemory("not enough memory for whole states")
+        needed = self.states * self.width + max(0, slots - self.slots) * 8
+        if self.used_bytes + needed > self._limit:
+            raise self._out_of_memory()
         assert self.kernel.unfold_rows is not None
         whole = list[Buffer]()
         for crew in self.workers:
@@ -433,9 +447,7 @@ class Store:
         """The number of slots that fit into memory together with rows for all states that they have
         room for.
         """
-        limit = self.used_bytes + available_memory()
-        if self.memory is not None:
-            limit = min(limit, self.memory)
+        limit = self._limit
         beside = self._partial_page_bytes + self._moving_bytes
         each = self._bytes_of_state
         left = limit - beside - (self.used_bytes - self.slots * 8) + self.states * each

@@ -1,0 +1,378 @@
+"""Folded rows: the same states as whole rows, whatever happens on the way."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from checker.engines.native import engine as native
+from checker.engines.native.checkpoint.checkpoint import Checkpoint
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.fields import BATCH, RecordLayout, Worker
+from checker.engines.native.codegen.folded_set import CHUNK, FoldedSet
+from checker.engines.native.codegen.image import KernelImage
+from checker.engines.native.codegen.jit import Effort, Kernel, _compile, _function
+from checker.engines.native.codegen.make_image import digest_of, module_text
+from checker.engines.native.search import folding, search
+from checker.engines.native.search import store as stores
+from checker.engines.native.search.folding import shape_of
+from checker.engines.native.search.store import OutOfMemory, Store
+from checker.engines.options import Options
+from checker.model.evaluate import RunFault
+from checker.model.ir import TransitionSystem
+from checker.model.types import IntT
+from checker.records import replace
+from checker.results.answer import Answer, Limits, Unsupported
+from checker.session.pipeline import run_check
+from tests.agreement.generator import Generator
+from tests.native import models
+from tests.native.test_resume import IDENTITY, explore
+from tests.native.test_store import Weak, rows_of
+from tests.native.test_threads import small_tables, told
+from tests.properties.test_buchi_automaton import random_formula
+
+SPECS = Path(__file__).resolve().parents[2] / "specs"
+WORDS = (4, 5, 13, 32)
+Row = tuple[int, ...]
+
+
+class WeakFolded(FoldedSet):
+    """Very many states, and very many nodes, have the same fingerprint."""
+
+    def fingerprint(self) -> Fn:
+        return Weak(self.words, 60, 0, tracks=False).fingerprint()
+
+    def _mix(self, fn: Fn, word: Val) -> Val:
+        few = fn.and_(word, const(3))
+        return fn.or_(fn.shl(few, const(30)), fn.shl(few, const(62)))
+
+
+@lru_cache
+def folding_kernel(words: int, weak: bool = False) -> Kernel:
+    """The code of a seen set whose rows can be folded, and of nothing else."""
+    seen = (WeakFolded if weak else FoldedSet)(words, 60, 0, tracks=True)
+    text = module_text(seen.functions(), public=True)
+    engine = _compile(text, digest_of(text), Effort.FULL, cache=False)
+    image = SimpleNamespace(
+        shape=RecordLayout(words, 0, 0), level_limit=0, level_shift=0, compact=0, folds=True
+    )
+
+    def function(name: str, count: int, result: object = ctypes.c_uint64) -> object:
+        return _function(engine, name, result, count)
+
+    made = SimpleNamespace(
+        image=cast(KernelImage, image),
+        batch=function("insert_batch", 3, None),
+        fingerprint=function("fingerprint", 1),
+        reinsert=function("reinsert", 5, None),
+        lookup=function("lookup", 2),
+        fold_rows=function("fold_rows", 6),
+        unfold_rows=function("unfold_rows", 5, None),
+        index_nodes=function("index_nodes", 3, None),
+        engine=engine,
+    )
+    return cast(Kernel, made)
+
+
+def insert(store: Store, who: int, states: list[Row]) -> None:
+    """Inserts states, in batches, as a search does; a batch without room is repeated."""
+    crew, at = store.workers[who], 0
+    while at < len(states):
+        rows = rows_of(states[at : at + BATCH])
+        count = rows.nbytes // store.width
+        for i in range(count):
+            ctypes.memmove(crew.batch.address, bytes(rows), rows.nbytes)
+            address = crew.batch.address + i * store.width
+            crew.hashes.words()[i] = store.kernel.fingerprint(address)
+        crew.put(Worker.OVERFLOW, 0)
+        crew.put(Worker.CAP, crew.count + max(0, store.room))
+        store.kernel.batch(store.context_address, crew.address, count)
+        if crew.get(Worker.OVERFLOW):
+            store.grow()
+        else:
+            at += count
+
+
+def rows_in(store: Store) -> list[Row]:
+    width = store.shape.words
+    words = [block.cast("Q") for block in store.blocks(0)]
+    return [tuple(b[i : i + width]) for b in words for i in range(0, len(b), width)]
+
+
+def known(store: Store, state: Row) -> bool:
+    row = (ctypes.c_uint64 * len(state))(*state)
+    return store.kernel.lookup(store.context_address, ctypes.addressof(row)) != (1 << 64) - 1
+
+
+def mixed(words: int, seed: int, count: int, spread: int = 4) -> list[Row]:
+    """States in which few words change at a time, with repetitions."""
+    draw = random.Random(seed)
+    state, found = [0] * words, list[Row]()
+    for _ in range(count):
+        shift = draw.choice((0, 31, 32, 63 - spread))
+        state[draw.randrange(words)] = draw.randrange(spread) << shift
+        found.append(tuple(state))
+    return found
+
+
+@pytest.fixture
+def folds_soon(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Rows are folded when a table is full for the first time, and nodes grow in small steps."""
+    outcomes: list[bool] = []
+    fold = Store._fold
+
+    def noted(self: Store) -> bool:
+        outcomes.append(fold(self))
+        return outcomes[-1]
+
+    monkeypatch.setattr(Store, "_fold", noted)
+    monkeypatch.setattr(stores, "SHORT", 0)
+    monkeypatch.setattr(stores, "WORTH_IT", 99)
+    monkeypatch.setattr(stores, "BLOCK", 7)
+    monkeypatch.setattr(search, "BLOCK", 7)
+    monkeypatch.setattr(folding, "FIRST_NODES", 2 * CHUNK)
+    return outcomes
+
+
+@pytest.mark.parametrize("weak", [False, True])
+@pytest.mark.parametrize("words", WORDS)
+def test_states_are_found_once(words: int, weak: bool, folds_soon: list[bool]) -> None:
+    store = Store(folding_kernel(words, weak), 1, None, slots=16, folds=True)
+    states = mixed(words, words, 400 if weak else 1500)
+    insert(store, 0, states)
+    assert folds_soon == [True] and store.nodes is not None and store.stride == 8
+    assert sorted(rows_in(store)) == sorted(set(states))
+    assert all(known(store, state) for state in states)
+    assert not any(known(store, (9, *state[1:])) for state in states[::50])
+    assert store.nodes.used <= len(set(states)) * 2 * words
+    store.unfold()
+    assert store.nodes is None and sorted(rows_in(store)) == sorted(set(states))
+    assert all(known(store, state) for state in states)
+    insert(store, 0, mixed(words, 99, 300))
+    assert sorted(rows_in(store)) == sorted({*states, *mixed(words, 99, 300)})
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+@pytest.mark.parametrize("words", [4, 13])
+def test_threads_find_states_once(words: int, threads: int, folds_soon: list[bool]) -> None:
+    """The same ones in different orders, into a table that is nearly full in the end; and no node
+    is there twice."""
+    store = Store(folding_kernel(words), threads, None, slots=64, folds=True)
+    first = [(0,) * words, *mixed(words, 1, 300)]
+    insert(store, 0, first)
+    draw, rest = random.Random(threads), sorted(set(mixed(words, 2, 2500, 9)))
+    store.grow(len(rest))
+    assert store.nodes is not None
+    while store.nodes.cap < 4 * words * len(rest):
+        store._more_nodes()
+    for crew in store.workers:
+        crew.put(Worker.OVERFLOW, 0)
+        crew.put(Worker.CAP, crew.count + len(rest))
+        crew.rows = crew.rows.larger(8 * (crew.count + len(rest)), 8 * crew.count)
+    store._addresses()
+    orders = [draw.sample(rest, len(rest)) for _ in store.workers]
+
+    def work(who: int) -> None:
+        crew = store.workers[who]
+        for at in range(0, len(rest), BATCH):
+            rows = rows_of(orders[who][at : at + BATCH])
+            ctypes.memmove(crew.batch.address, bytes(rows), rows.nbytes)
+            count = rows.nbytes // store.width
+            for i in range(count):
+                address = crew.batch.address + i * store.width
+                crew.hashes.words()[i] = store.kernel.fingerprint(address)
+            store.kernel.batch(store.context_address, crew.address, count)
+            assert not crew.get(Worker.OVERFLOW)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(threads)))
+    assert sorted(rows_in(store)) == sorted({*first, *rest})
+    unmade = {i for c in store.workers for i in range(c.get(Worker.NODE), c.get(Worker.NODE_END))}
+    words_of = store.nodes._nodes.words()
+    made = [words_of[i] for i in range(store.nodes.used) if i not in unmade]
+    assert len(made) == len(set(made))
+
+
+def test_nodes_that_are_not_shared_are_not_worth_it(
+    folds_soon: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stores, "WORTH_IT", 0.5)
+    draw = random.Random(5)
+    states = [tuple(draw.getrandbits(64) for _ in range(5)) for _ in range(500)]
+    store = Store(folding_kernel(5), 1, None, slots=16, folds=True)
+    insert(store, 0, states)
+    assert folds_soon[-1] is False and store.nodes is None and not store.folds
+    assert sorted(rows_in(store)) == sorted(states)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_limit_of_memory_is_kept(threads: int, folds_soon: list[bool]) -> None:
+    """What fits when folded is found, though whole rows would not fit."""
+    memory = 600_000 + 100_000 * threads
+    store = Store(folding_kernel(13), threads, memory, slots=64, folds=True)
+    states = [(i & 63, i >> 6, *[7] * 11) for i in range(1, 12_000)]
+    for who in range(threads):
+        insert(store, who, states[who::threads])
+        assert store.used_bytes <= memory
+    assert sorted(rows_in(store)) == sorted(states)
+    assert len(states) * store.width > memory
+    with pytest.raises(OutOfMemory, match="memory limit"):
+        insert(store, 0, [(i, i, *[i] * 11) for i in range(100_000, 120_000)])
+    assert store.used_bytes <= memory
+    with pytest.raises(OutOfMemory, match="memory limit"):
+        store.unfold()
+    assert set(states) <= set(rows_in(store))
+
+
+def test_more_slots_than_references_have_bits_for_are_not_folded(
+    folds_soon: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folding, "REFERENCE_BITS", 9)
+    store = Store(folding_kernel(4), 1, None, slots=16, folds=True)
+    states = mixed(4, 4, 3000)
+    insert(store, 0, states)
+    assert folds_soon == [True] and store.nodes is None
+    assert sorted(rows_in(store)) == sorted(set(states))
+
+
+def test_a_shape_is_a_tree_over_all_pieces() -> None:
+    draw = random.Random(1)
+    for words in (4, 7, 32):
+        rows = [draw.randbytes(8) * words for _ in range(3)]
+        shape = shape_of(rows)
+        parts = [part for pair in shape.children for part in pair]
+        assert len(shape.children) == 2 * words - 1
+        assert sorted(parts) == list(range(4 * words - 2))
+        for piece in range(2 * words):
+            above, position = set(), piece
+            while position < 4 * words - 2:
+                node = next(i for i, pair in enumerate(shape.children) if position in pair)
+                assert node + 2 * words > position
+                above.add(node)
+                position = node + 2 * words
+            assert shape.ancestors(piece) == sum(1 << node for node in above)
+
+
+def test_what_changes_seldom_is_at_the_bottom() -> None:
+    """Pieces that are always the same share one node for all states."""
+    rows = [bytes([0] * 28 + [i, 0, 0, 0]) for i in range(100)]
+    shape = shape_of(rows)
+    assert 7 in shape.children[-1]
+
+
+def wide(system: TransitionSystem) -> TransitionSystem:
+    """The same system with words that do not change."""
+    pads = [models.variable(f"pad {i}", IntT(0, (1 << 61) - 1), i << 40) for i in range(5)]
+    return replace(system, variables=(*system.variables, *pads))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "system", [models.two_phase(5), models.inner_fifo(3, 3)], ids=lambda s: s.name
+)
+def test_a_search_says_the_same(
+    system: TransitionSystem,
+    threads: int,
+    folds_soon: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    system = wide(system)
+    monkeypatch.setattr(stores, "SHORT", 9)
+    whole = told(native.explore(system, Limits(), threads=1))
+    monkeypatch.setattr(stores, "SHORT", 0)
+    monkeypatch.setattr(search, "PARALLEL_FROM", 2)
+    monkeypatch.setattr(search, "LEAST_PIECE", 1)
+    small_tables(monkeypatch, 8)
+    assert told(native.explore(system, Limits(), threads=threads)) == whole
+    assert True in folds_soon
+
+
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 80), marks=pytest.mark.slow)])
+def test_random_systems_say_the_same(
+    seeds: range, folds_soon: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With safety and liveness, runs and counts: all that an answer has."""
+    small_tables(monkeypatch, 8)
+    for seed in seeds:
+        draw = random.Random(seed)
+        system = wide(Generator(draw.randrange).system(random_formula(draw, 3)))
+        answers: list[object] = []
+        for short, threads in ((9, 1), (0, 1), (0, 2)):
+            monkeypatch.setattr(stores, "SHORT", short)
+            try:
+                answers.append(
+                    told(native.explore(system, Limits(max_states=900), threads=threads))
+                )
+            except (RunFault, Unsupported) as error:
+                answers.append(repr(error))
+        assert answers[0] == answers[1], seed
+        if not (isinstance(answers[0], Answer) and answers[0].stopped):
+            assert answers[0] == answers[2], seed
+    assert folds_soon.count(True) >= len(seeds) // 2
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, 9), (9, 0), (0, 0)])
+def test_a_run_is_resumed_from_either_form(
+    before: int,
+    after: int,
+    folds_soon: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """A run that ended with folded rows continues with whole ones, and the other way round."""
+    system, location = wide(models.two_phase(5)), str(tmp_path / "run")
+    monkeypatch.setattr(stores, "SHORT", 9)
+    whole = told(native.explore(system, Limits(), threads=1))
+    small_tables(monkeypatch)
+    monkeypatch.setattr(stores, "SHORT", before)
+    run = Checkpoint.begin(location, IDENTITY)
+    assert explore(system, run, Limits(max_depth=9), threads=2).depth == 9
+    assert (True in folds_soon) == (before == 0)
+    folds_soon.clear()
+    run.unfinished = True
+    run.leave()
+    run = Checkpoint.resume(location, IDENTITY)
+    monkeypatch.setattr(stores, "SHORT", after)
+    assert told(explore(system, run, Limits())) == whole
+    assert (True in folds_soon) == (after == 0)
+    run.leave()
+
+
+LIBRARY = (
+    ("replication/kafka_partition", "two", 16_981),
+    ("replication/kafka_ladder", "high_watermark", None),
+    ("consensus/flexible_paxos", "three_and_two", 7_959),
+    ("replication/state_machine", "one_client", 130_217),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("file", "name", "states"), LIBRARY, ids=lambda value: str(value))
+def test_the_library_says_the_same(
+    file: str,
+    name: str,
+    states: int | None,
+    threads: int,
+    folds_soon: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Counts, verdicts and counterexamples."""
+    spec, options = str(SPECS / f"{file}.bcast"), Options(threads=threads)
+    monkeypatch.setattr(stores, "SHORT", 9)
+    whole = run_check(spec, name, options)
+    monkeypatch.setattr(stores, "SHORT", 0)
+    small_tables(monkeypatch)
+    folded = run_check(spec, name, options)
+    assert folded.verdicts == whole.verdicts
+    assert folded.distinct_states == whole.distinct_states == (states or whole.distinct_states)
+    assert (folded.transitions, folded.depth) == (whole.transitions, whole.depth)
+    assert folded.reduced == whole.reduced
+    assert True in folds_soon
