@@ -16,14 +16,14 @@ from checker.engines.native import engine as native
 from checker.engines.native.checkpoint.checkpoint import Checkpoint
 from checker.engines.native.codegen.emit import Fn, Val, const
 from checker.engines.native.codegen.fields import BATCH, RecordLayout, Worker
-from checker.engines.native.codegen.folded_set import CHUNK, FoldedSet
+from checker.engines.native.codegen.folded_set import CHUNK, Fold, FoldedSet
 from checker.engines.native.codegen.image import KernelImage
 from checker.engines.native.codegen.jit import Effort, Kernel, _compile, _function
 from checker.engines.native.codegen.make_image import digest_of, module_text
 from checker.engines.native.search import folding, search
 from checker.engines.native.search import store as stores
 from checker.engines.native.search.folding import shape_of
-from checker.engines.native.search.store import OutOfMemory, Store
+from checker.engines.native.search.store import OutOfMemory, Store, WorkerMemory
 from checker.engines.options import Options
 from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
@@ -81,23 +81,28 @@ def folding_kernel(words: int, weak: bool = False) -> Kernel:
     return cast(Kernel, made)
 
 
+def put(store: Store, crew: WorkerMemory, states: list[Row]) -> None:
+    """Puts states into a worker's batch."""
+    rows = bytes(rows_of(states))
+    ctypes.memmove(crew.batch.address, rows, len(rows))
+    for i in range(len(states)):
+        address = crew.batch.address + i * store.width
+        crew.hashes.words()[i] = store.kernel.fingerprint(address)
+    crew.put(Worker.OVERFLOW, 0)
+
+
 def insert(store: Store, who: int, states: list[Row]) -> None:
     """Inserts states, in batches, as a search does; a batch without room is repeated."""
     crew, at = store.workers[who], 0
     while at < len(states):
-        rows = rows_of(states[at : at + BATCH])
-        count = rows.nbytes // store.width
-        for i in range(count):
-            ctypes.memmove(crew.batch.address, bytes(rows), rows.nbytes)
-            address = crew.batch.address + i * store.width
-            crew.hashes.words()[i] = store.kernel.fingerprint(address)
-        crew.put(Worker.OVERFLOW, 0)
+        batch = states[at : at + BATCH]
+        put(store, crew, batch)
         crew.put(Worker.CAP, crew.count + max(0, store.room))
-        store.kernel.batch(store.context_address, crew.address, count)
+        store.kernel.batch(store.context_address, crew.address, len(batch))
         if crew.get(Worker.OVERFLOW):
             store.grow()
         else:
-            at += count
+            at += len(batch)
 
 
 def rows_in(store: Store) -> list[Row]:
@@ -159,6 +164,28 @@ def test_states_are_found_once(words: int, weak: bool, folds_soon: list[bool]) -
     assert sorted(rows_in(store)) == sorted({*states, *mixed(words, 99, 300)})
 
 
+@pytest.mark.parametrize("lacking", ["rows", "nodes"])
+def test_a_state_without_room_is_not_the_last_one(lacking: str, folds_soon: list[bool]) -> None:
+    """Though it was compared with others, of the same fingerprint, before there was no room."""
+    store, draw = Store(folding_kernel(4, True), 1, None, slots=16, folds=True), random.Random(3)
+    states = sorted({tuple(8 * draw.randrange(3) for _ in range(4)) for _ in range(60)})
+    new = sorted({tuple(8 * draw.randrange(4) for _ in range(4)) for _ in range(60)} - {*states})
+    insert(store, 0, states)
+    assert store.nodes is not None
+    (crew,) = store.workers
+    if lacking == "nodes":
+        store.nodes.record[Fold.CAP] = store.nodes.used
+        crew.put(Worker.NODE_END, crew.get(Worker.NODE))
+        new = [(*state[:3], 1 << 40) for state in new]
+    for _ in range(300):
+        for batch in ([draw.choice(states), draw.choice(new)], [draw.choice(states)]):
+            put(store, crew, batch)
+            crew.put(Worker.CAP, crew.count + (9 if lacking == "nodes" else 0))
+            store.kernel.batch(store.context_address, crew.address, len(batch))
+            assert crew.get(Worker.OVERFLOW) == (len(batch) == 2)
+            assert store.states == len(states)
+
+
 @pytest.mark.parametrize("threads", [2, 5])
 @pytest.mark.parametrize("words", [4, 13])
 def test_threads_find_states_once(words: int, threads: int, folds_soon: list[bool]) -> None:
@@ -167,7 +194,7 @@ def test_threads_find_states_once(words: int, threads: int, folds_soon: list[boo
     store = Store(folding_kernel(words), threads, None, slots=64, folds=True)
     first = [(0,) * words, *mixed(words, 1, 300)]
     insert(store, 0, first)
-    draw, rest = random.Random(threads), sorted(set(mixed(words, 2, 2500, 9)))
+    draw, rest = random.Random(threads), sorted(set(mixed(words, 2, 1200, 9)))
     store.grow(len(rest))
     assert store.nodes is not None
     while store.nodes.cap < 4 * words * len(rest):
@@ -182,13 +209,9 @@ def test_threads_find_states_once(words: int, threads: int, folds_soon: list[boo
     def work(who: int) -> None:
         crew = store.workers[who]
         for at in range(0, len(rest), BATCH):
-            rows = rows_of(orders[who][at : at + BATCH])
-            ctypes.memmove(crew.batch.address, bytes(rows), rows.nbytes)
-            count = rows.nbytes // store.width
-            for i in range(count):
-                address = crew.batch.address + i * store.width
-                crew.hashes.words()[i] = store.kernel.fingerprint(address)
-            store.kernel.batch(store.context_address, crew.address, count)
+            batch = orders[who][at : at + BATCH]
+            put(store, crew, batch)
+            store.kernel.batch(store.context_address, crew.address, len(batch))
             assert not crew.get(Worker.OVERFLOW)
 
     with ThreadPoolExecutor(threads) as pool:
