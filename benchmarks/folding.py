@@ -28,8 +28,6 @@ STATES = {
     "replication/viewstamped three_views": 384_839,
     "replication/kafka_partition three_two_epochs": 124_233,
     "replication/raft_membership four": 350_637,
-    "consensus/fast_paxos four": 586_565,
-    "replication/kafka_partition three_shrinking": 3_073_032,
 }
 """The states of each check, as `specs/replication/README.md` and the ladders have them."""
 

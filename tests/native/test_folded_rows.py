@@ -39,7 +39,7 @@ from tests.native.test_threads import small_tables, told
 from tests.properties.test_buchi_automaton import random_formula
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
-WORDS = (4, 5, 13, 32)
+WORDS = (4, *(pytest.param(words, marks=pytest.mark.slow) for words in (5, 13, 32)))
 Row = tuple[int, ...]
 
 
@@ -54,10 +54,16 @@ class WeakFolded(FoldedSet):
         return fn.or_(fn.shl(few, const(30)), fn.shl(few, const(62)))
 
 
+class OneNode(FoldedSet):
+    """Workers take nodes one by one."""
+
+    chunk = 1
+
+
 @lru_cache
-def folding_kernel(words: int, weak: bool = False) -> Kernel:
+def folding_kernel(words: int, kind: type[FoldedSet] = FoldedSet) -> Kernel:
     """The code of a seen set whose rows can be folded, and of nothing else."""
-    seen = (WeakFolded if weak else FoldedSet)(words, 60, 0, tracks=True)
+    seen = kind(words, 60, 0, tracks=True)
     text = module_text(seen.functions(), public=True)
     engine = _compile(text, digest_of(text), Effort.FULL, cache=False)
     image = SimpleNamespace(
@@ -146,11 +152,11 @@ def folds_soon(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return outcomes
 
 
-@pytest.mark.parametrize("weak", [False, True])
 @pytest.mark.parametrize("words", WORDS)
-def test_states_are_found_once(words: int, weak: bool, folds_soon: list[bool]) -> None:
-    store = Store(folding_kernel(words, weak), 1, None, slots=16, folds=True)
-    states = mixed(words, words, 400 if weak else 1500)
+@pytest.mark.parametrize("kind", [FoldedSet, WeakFolded])
+def test_states_are_found_once(kind: type[FoldedSet], words: int, folds_soon: list[bool]) -> None:
+    store = Store(folding_kernel(words, kind), 1, None, slots=16, folds=True)
+    states = mixed(words, words, 400 if kind is WeakFolded else 1500)
     insert(store, 0, states)
     assert folds_soon == [True] and store.nodes is not None and store.stride == 8
     assert sorted(rows_in(store)) == sorted(set(states))
@@ -167,7 +173,10 @@ def test_states_are_found_once(words: int, weak: bool, folds_soon: list[bool]) -
 @pytest.mark.parametrize("lacking", ["rows", "nodes"])
 def test_a_state_without_room_is_not_the_last_one(lacking: str, folds_soon: list[bool]) -> None:
     """Though it was compared with others, of the same fingerprint, before there was no room."""
-    store, draw = Store(folding_kernel(4, True), 1, None, slots=16, folds=True), random.Random(3)
+    store, draw = (
+        Store(folding_kernel(4, WeakFolded), 1, None, slots=16, folds=True),
+        random.Random(3),
+    )
     states = sorted({tuple(8 * draw.randrange(3) for _ in range(4)) for _ in range(60)})
     new = sorted({tuple(8 * draw.randrange(4) for _ in range(4)) for _ in range(60)} - {*states})
     insert(store, 0, states)
@@ -186,12 +195,12 @@ def test_a_state_without_room_is_not_the_last_one(lacking: str, folds_soon: list
             assert store.states == len(states)
 
 
-@pytest.mark.parametrize("threads", [2, 5])
-@pytest.mark.parametrize("words", [4, 13])
+@pytest.mark.parametrize("threads", [2, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("words", [4, pytest.param(13, marks=pytest.mark.slow)])
 def test_threads_find_states_once(words: int, threads: int, folds_soon: list[bool]) -> None:
     """The same ones in different orders, into a table that is nearly full in the end; and no node
     is there twice."""
-    store = Store(folding_kernel(words), threads, None, slots=64, folds=True)
+    store = Store(folding_kernel(words, OneNode), threads, None, slots=64, folds=True)
     first = [(0,) * words, *mixed(words, 1, 300)]
     insert(store, 0, first)
     draw, rest = random.Random(threads), sorted(set(mixed(words, 2, 1200, 9)))
@@ -235,7 +244,7 @@ def test_nodes_that_are_not_shared_are_not_worth_it(
     assert sorted(rows_in(store)) == sorted(states)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_limit_of_memory_is_kept(threads: int, folds_soon: list[bool]) -> None:
     """What fits when folded is found, though whole rows would not fit."""
     memory = 600_000 + 100_000 * threads
@@ -341,7 +350,9 @@ def test_random_systems_say_the_same(
     assert folds_soon.count(True) >= len(seeds) // 2
 
 
-@pytest.mark.parametrize(("before", "after"), [(0, 9), (9, 0), (0, 0)])
+@pytest.mark.parametrize(
+    ("before", "after"), [(0, 9), (9, 0), pytest.param(0, 0, marks=pytest.mark.slow)]
+)
 def test_a_run_is_resumed_from_either_form(
     before: int,
     after: int,

@@ -58,6 +58,8 @@ class FoldedSet(VisitedSet):
     0.
     """
 
+    chunk = CHUNK
+
     @property
     def pieces(self) -> int:
         """The number of leaves; they are the positions before those of the nodes."""
@@ -326,7 +328,7 @@ class FoldedSet(VisitedSet):
         place = field(fn, fold, Fold.USED)
         with fn.forever() as done:
             used = fn.load(place, 64, "monotonic")
-            end = fn.add(used, const(CHUNK))
+            end = fn.add(used, const(self.chunk))
             with fn.if_(fn.lt(get(fn, fold, Fold.CAP), end)):
                 fn.ret(const(-1))
             _, taken = fn.cmpxchg(place, used, end)
