@@ -14,8 +14,8 @@ MANY = 4
 """Of a test with at least so many cases the default run has a part."""
 
 LEFT_OUT = Path(__file__).parent / "left_out.toml"
-"""Cases that the default run leaves out, by file: each test keeps those of its cases that take a
-second together.  ``python -m scripts.leave_out_tests`` adds to it from a report of a run."""
+"""Cases that the default run leaves out, by file: each test keeps those of its cases that take
+half a second together.  ``python -m scripts.leave_out_tests`` adds to it from a report of a run."""
 
 
 def first_by_default(values: Iterable[object], kept: int) -> list[object]:
@@ -71,7 +71,7 @@ SHARES = {
         ),
         0.15,
     ),
-    "tests/library/test_library.py::test_expectations": 0.15,  # and one of each file
+    "tests/library/test_library.py::test_expectations": 0.08,  # and one of each file
     "tests/library/test_library.py::test_every_run": 0.1,
     "tests/library/test_library.py::test_fine": 0.03,
     "tests/library/test_library.py::test_reference": 0.03,

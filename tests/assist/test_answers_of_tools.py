@@ -262,8 +262,18 @@ def test_outcome_pending(folder: Path) -> None:
     assert found["next"] == []
 
 
+@pytest.mark.slow
+def test_proofs_and_mutants(call: Caller, folder: Path) -> None:
+    _write(folder, relay=RELAY + CRASH + HONEST)
+    proved = call("prove", path="relay.bcast", check="honest")
+    assert proved["outcome"] in ("proved", "unknown")
+    mutated = call("mutate", path="relay.bcast", check="honest")
+    assert mutated["outcome"] in ("holds", "violated", "unknown")
+    assert "small changes" in mutated["claim"]
+
+
 def test_other_tools(call: Caller, folder: Path) -> None:
-    """Proofs, walks, mutants, logs and the library."""
+    """Walks, logs and the library."""
     _write(folder, relay=RELAY + CRASH + HONEST)
     rows = [
         '{"process": "p1", "pos": 1, "kind": "broadcast", "msg": "a"}',
@@ -272,16 +282,11 @@ def test_other_tools(call: Caller, folder: Path) -> None:
     ]
     (folder / "log.ndjson").write_text("\n".join(rows) + "\n", encoding="utf-8")
 
-    proved = call("prove", path="relay.bcast", check="honest")
-    assert proved["outcome"] in ("proved", "unknown")
     walked = call("simulate", path="relay.bcast", check="crash", seed=1, walks=200)
     assert walked["outcome"] == "violated"
     assert (call("simulate", path="relay.bcast", check="honest", seed=1, walks=20))[
         "outcome"
     ] == "unknown"
-    mutated = call("mutate", path="relay.bcast", check="honest")
-    assert mutated["outcome"] in ("holds", "violated", "unknown")
-    assert "small changes" in mutated["claim"]
     logged = call("log", logs=["log.ndjson"], interface="ReliableBroadcast")
     assert logged["outcome"] == "violated"
     words = {each["property"]: each["verdict"] for each in logged["verdicts"]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,12 +31,14 @@ from tests.assistants.trial import (
 from tests.selection import first_by_default
 
 NAMES = [task.name for task in tasks()]
-QUICK = ("best-effort-as-reliable", "torn-log")
+QUICK = ("torn-log",)
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 def points(task: Task, assistant: Callable[[Task, Session], list[Said]]) -> list[int]:
@@ -94,11 +96,16 @@ def test_short_cuts_fail(script: str) -> None:
 
 
 def test_a_right_word_without_evidence_earns_nothing() -> None:
-    """Nothing was asked; the check that was asked is of a kinder world; the protocol is another's
-    under the same name."""
     task = one_task("best-effort-as-reliable")
     assert points(task, lambda *_: [Said(NO)]) == [NOTHING]
     assert points(task, lambda *_: [Said(CANNOT_SAY)]) == [NOTHING]
+
+
+@pytest.mark.slow
+def test_evidence_of_something_else_earns_nothing() -> None:
+    """The check that was asked is of a kinder world; the protocol is another's under the same
+    name."""
+    task = one_task("best-effort-as-reliable")
 
     def lossy(_: Task, given: Session) -> list[Said]:
         text = 'import "broadcast/best_effort"\ncheck c of BasicBroadcast { n = 3  links lossy'
@@ -127,6 +134,7 @@ def test_a_right_word_without_evidence_earns_nothing() -> None:
     assert (found.points, "another protocol" in found.why) == (NOTHING, True)
 
 
+@pytest.mark.slow
 def test_a_verdict_is_not_believed_where_the_file_was_changed_afterwards() -> None:
     task = one_task("best-effort-as-reliable")
 

@@ -19,6 +19,7 @@ from checker.session.pipeline import Options, read_spec, run_check
 from tests.finite_checks import finite_checks
 from tests.library.manifest import difference
 from tests.render.every_view import draw_all
+from tests.selection import left_out
 from tests.shared_runs import sharing
 
 # The reference engine does some hundred states a second, fewer where properties are many. These
@@ -401,12 +402,20 @@ CHECKS = _checks()
 
 assert CHECKS, f"there are no checks under {specs()}"
 
+LEFT_OUT = {
+    name.removeprefix("test_expectations[").removesuffix("]")
+    for name in left_out()["tests/library/test_library.py"]
+}
+"""Checks whose expectations the default run leaves out (and names that are no check's)."""
+
 ONE_OF_EACH = {
     path: _id(path, name)
+    for left_out_too in (True, False)
     for path, name in reversed(CHECKS)
     if _id(path, name) not in SLOW["expectations"]
+    if left_out_too or _id(path, name) not in LEFT_OUT
 }.values()
-"""Of each file the first check that is not slow."""
+"""Of each file the first check that is not slow, and is not left out if there is one."""
 
 
 def _each(test: str, left_out: Collection[str] = (), every: bool = False) -> list[ParameterSet]:

@@ -46,7 +46,6 @@ ITSELF = Question("itself", "always", s.no(s.both(s.of("p", "mine"), s.crashed("
 QUESTIONS = (DOWN, TWO_DOWN, TOLD_AT_ALL, STAYS, ITSELF)
 
 
-@pytest.mark.every
 @pytest.mark.parametrize(("n", "crash"), [(1, 1), (2, 1), (2, 2), (3, 3)])
 @pytest.mark.parametrize("kind", TOLD)
 def test_who_may_crash(kind: str, n: int, crash: int, tmp_path: Path) -> None:

@@ -381,7 +381,7 @@ CASES = {
 
 @pytest.mark.parametrize(
     "joint",
-    [pytest.param(True, id="together", marks=pytest.mark.every), pytest.param(False, id="apart")],
+    [pytest.param(True, id="together"), pytest.param(False, id="apart")],
 )
 @pytest.mark.parametrize("name", CASES)
 def test_what_it_decides_that_they_die_together(name: str, joint: bool, tmp_path: Path) -> None:

@@ -328,7 +328,6 @@ WORLDS = {
 }  # fmt: skip
 
 
-@pytest.mark.every
 @pytest.mark.parametrize("name", WORLDS)
 def test_what_a_pause_decides(name: str, tmp_path: Path) -> None:
     (violated,) = agreed(WORLDS[name].spec, tmp_path / "world.bcast", MODES).values()
