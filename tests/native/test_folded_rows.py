@@ -232,6 +232,18 @@ def test_threads_find_states_once(words: int, threads: int, folds_soon: list[boo
     assert len(made) == len(set(made))
 
 
+def test_numbers_without_a_node_are_not_found(folds_soon: list[bool]) -> None:
+    """A pair of zeros is not where no node has been made yet, though there are zeros."""
+    store = Store(folding_kernel(4), 1, None, slots=16, folds=True)
+    states = [tuple(i + 1 + (1 << 32) for _ in range(4)) for i in range(60)]
+    insert(store, 0, states)
+    assert store.nodes is not None
+    store._more_nodes()
+    states += [(0,) * 4, *(tuple(i << 40 for _ in range(4)) for i in range(1, 300))]
+    insert(store, 0, states)
+    assert sorted(rows_in(store)) == sorted(states)
+
+
 def test_nodes_that_are_not_shared_are_not_worth_it(
     folds_soon: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,6 +267,8 @@ def test_a_limit_of_memory_is_kept(threads: int, folds_soon: list[bool]) -> None
         assert store.used_bytes <= memory
     assert sorted(rows_in(store)) == sorted(states)
     assert len(states) * store.width > memory
+    assert store.nodes is not None
+    assert store.used_bytes > 8 * (store.slots + store.states + store.nodes.used)
     with pytest.raises(OutOfMemory, match="memory limit"):
         insert(store, 0, [(i, i, *[i] * 11) for i in range(100_000, 120_000)])
     assert store.used_bytes <= memory

@@ -402,6 +402,7 @@ class Store:
         if self.nodes is None:
             return owner.rows.address
         assert self.kernel.unfold_rows is not None and reader.scratch is not None
+        assert end - begin <= BLOCK, "there is room for so many whole rows"
         into = reader.scratch.address
         self.kernel.unfold_rows(self.nodes.address, owner.rows.address, begin, end, into)
         return into - begin * self.width
