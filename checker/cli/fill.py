@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli import console
+from checker.cli.cluster_options import CONF, MASTER, simple_cluster
 from checker.cli.document_options import JSON_OUT, unusable_document, write_json, writing_errors
 from checker.cli.errors import UNKNOWN
 from checker.cli.option_groups import Grouped, quiet_option
@@ -21,6 +22,7 @@ from checker.formats.kinds import FILLINGS_KIND
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from checker.engines.cluster import Cluster
     from checker.mutate.fill import FillSearch
     from checker.mutate.fill_tasks import FillOutcome, FillTask
     from checker.results.fillings import Fillings
@@ -46,6 +48,8 @@ NONE = 1
 @MAX_STATES
 @MEMORY
 @JOBS
+@MASTER
+@CONF
 @FRESH
 @JSON_OUT
 @quiet_option("Omit progress.")
@@ -66,7 +70,8 @@ def fill(name: str, points: int, verbose: bool, quiet: bool, **given: Any) -> in
     path, separator, wanted = name.partition("::")
     holed = HoledSpec(Path(spec_path(path)))
     search = FillSearch(holed, path, wanted if separator else None, options, points)
-    report = _found(search, given["jobs"], quiet=quiet)
+    cluster = simple_cluster(given["master"], given["conf"])
+    report = _found(search, given["jobs"], cluster, quiet=quiet)
     if given["json_out"] != "-":
         from checker.render.terminal.fillings import fillings_view
 
@@ -88,7 +93,9 @@ def _code(report: Fillings) -> int:
     return 0 if report.with_fate(FillingFate.HOLDS) else NONE
 
 
-def _found(search: FillSearch, jobs: int | None, *, quiet: bool) -> Fillings:
+def _found(
+    search: FillSearch, jobs: int | None, cluster: Cluster | None, *, quiet: bool
+) -> Fillings:
     from checker.cli.parallel import jobs_and_threads, run_in_order
     from checker.cli.progress import Count
     from checker.mutate.fill_tasks import lost_filling, run_filling
@@ -101,7 +108,7 @@ def _found(search: FillSearch, jobs: int | None, *, quiet: bool) -> Fillings:
         work = Work(run_filling, lost_filling)
         with (
             Count("fill", len(tasks), "run", silent=quiet) as meter,
-            closing(run_in_order(ready, at_once, work, meter, str)) as outcomes,
+            closing(run_in_order(ready, at_once, work, meter, str, cluster)) as outcomes,
         ):
             yield from outcomes
 

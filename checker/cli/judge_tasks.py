@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from checker.cli.progress import Count
-from checker.polling import poll
 
 if TYPE_CHECKING:
     from checker.histories.linearizability import Part, Reached
@@ -36,7 +35,7 @@ class Processes(Struct, frozen=True):
 
         share = None if self.memory is None else self.memory // self.jobs
         tasks = tasks_of(self.name, parts, until, share)
-        meter = _Meter(self.name, len(tasks), "key", silent=self.quiet)
+        meter = Count(self.name, len(tasks), "key", silent=self.quiet)
         work = Work(run_task, lost_task)
         at_once = max(2, min(self.jobs, len(tasks)))
         with meter, closing(run_in_order(tasks, at_once, work, meter, str)) as outcomes:
@@ -44,11 +43,3 @@ class Processes(Struct, frozen=True):
                 if outcome.stopped:
                     raise BudgetExhausted(outcome.stopped)
                 yield outcome.reached
-
-
-class _Meter(Count):
-    """Shows how many keys are decided, and ends the wait for the others at a limit."""
-
-    def count(self, done: int, others: Sequence[str]) -> None:
-        poll()
-        super().count(done, others)

@@ -10,23 +10,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from checker.cli import console
+from checker.cli.cluster_options import CONF, MASTER, simple_cluster
 from checker.cli.document_options import JSON_OUT, unusable_document, write_json, writing_errors
 from checker.cli.errors import UNKNOWN
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.parallel import JOBS
-from checker.cli.settings import MEMORY, TIMEOUT
+from checker.cli.points import FRESH, HTML, options_for, require_writable
+from checker.cli.settings import MAX_STATES, MEMORY, TIMEOUT
 from checker.formats.kinds import MUTATIONS_KIND
 from checker.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from checker.engines.cluster import Cluster
     from checker.engines.options import Options
     from checker.language.load import Spec
     from checker.language.mutation.mutants import Mutant
-    from checker.mutate.mutant_tasks import Asked, MutantTask
+    from checker.mutate.mutant_tasks import Asked, Judged, MutantTask
     from checker.mutate.world_mutants import WorldTask
     from checker.results.mutation import MutantResult, Mutation
     from checker.results.verdict import Report
@@ -37,8 +41,8 @@ if TYPE_CHECKING:
 VACUOUS = 4
 """The exit code if there are no mutants."""
 REFUSED = {
-    "worlds": ("properties", "show", "score_at_least", "since", "every_check"),
-    "properties": ("worlds", "show", "score_at_least", "every_check"),
+    "worlds": ("properties", "show", "score_at_least", "since", "every_check", "html_out"),
+    "properties": ("worlds", "show", "score_at_least", "every_check", "html_out"),
 }
 """Options that say nothing of worse worlds, and of changed properties."""
 
@@ -91,50 +95,64 @@ REFUSED = {
     help="Exit with 1 if the score is lower.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="List all mutants, not just survivors.")
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="End after SECONDS: the time is shared out among checks and mutants, and the report tells"
+    " what was not reached.",
+)
 @TIMEOUT
+@MAX_STATES
 @MEMORY
 @JOBS
+@MASTER
+@CONF
+@FRESH
+@HTML
 @JSON_OUT
 @quiet_option("Omit progress.")
 @writing_errors(unusable_document(MUTATIONS_KIND))
-def mutate(name: str, jobs: int | None, quiet: bool, **given: Any) -> int:
+def mutate(name: str, quiet: bool, **given: Any) -> int:
     """Change a spec in many places, and see which changes its checks notice.
 
     A mutant is the spec with one fault: without a statement or a guard, with another comparison,
     with two statements swapped, … It is killed if a check decides other than it expects. A mutant
-    that survives is a fault that nobody would notice (docs/mutation.md). --timeout and --memory
-    limit each check. Exit codes: 0, 1 if the score is too low, 3 if it is not known, 4 if there is
-    no mutant.
+    that survives is a fault that nobody would notice (docs/mutation.md). --timeout, --max-states
+    and --memory limit each check. Exit codes: 0, 1 if the score is too low, 3 if it is not known,
+    4 if there is no mutant.
     """
-    from checker.cli.reporting import require_outputs
     from checker.cli.settings import targets
-    from checker.engines.options import Options
-    from checker.results.answer import Limits
 
-    require_outputs([given["json_out"]] if given["json_out"] else [])
+    require_writable(given)
     kinds = [kind for kind in ("worlds", "properties") if given[kind]]
     for kind in kinds:
         for option in REFUSED[kind]:
             if given[option] is not None and given[option] is not False:
-                raise click.UsageError(f"--{option.replace('_', '-')} is not about {kind}")
+                flag = option.removesuffix("_out").replace("_", "-")
+                raise click.UsageError(f"--{flag} is not about {kind}")
     found = targets([name], given["timeout"], given["memory"])
-    spec = found[0][0]
-    options = Options(limits=Limits(timeout=given["timeout"], memory=given["memory"]))
-    session = _Session(spec, [check for _, check in found], options, jobs, quiet)
+    options, cluster = options_for(given), simple_cluster(given["master"], given["conf"])
+    how = _How(options, given["jobs"], cluster, given["budget"], given["drawn_by"], quiet)
+    session = _Session(found[0][0], [check for _, check in found], how)
     if given["since"] is not None:
         session.restrict(given["since"])
     if given["worlds"]:
-        report = session.judge_worlds(given["sample"], given["drawn_by"])
+        report = session.judge_worlds(given["sample"])
     elif given["properties"]:
-        report = session.judge_properties(given["sample"], given["drawn_by"])
+        report = session.judge_properties(given["sample"])
     elif given["show"] is not None:
         return session.show(given["show"])
     else:
-        report = session.judge(given["sample"], given["drawn_by"], every_check=given["every_check"])
+        report = session.judge(given["sample"], every_check=given["every_check"])
     if given["json_out"] != "-":
         from checker.render.terminal.mutants import mutation_view
 
         console.print_view(mutation_view(report, verbose=given["verbose"]))
+    if given["html_out"]:
+        from checker.render.html.mutants import mutants_page
+
+        console.write_file(given["html_out"], mutants_page(report, session.text))
     code = _code(report, given["score_at_least"])
     if given["json_out"] is not None:
         from checker.formats import json_format
@@ -170,12 +188,22 @@ def _draw(numbers: list[int], sample: int | None, seed: int) -> tuple[list[int],
     return sorted(random.Random(seed).sample(numbers, sample)), seed
 
 
+class _How(Struct, frozen=True):
+    """How mutants are judged: ``jobs`` at a time, or on a ``cluster``; ``budget``: seconds for all
+    of it; ``seed``: by which mutants, and their order, are drawn."""
+
+    options: Options
+    jobs: int | None
+    cluster: Cluster | None
+    budget: float | None
+    seed: int
+    quiet: bool
+
+
 class _Session:
     """The mutants of a spec, and the checks that judge them."""
 
-    def __init__(
-        self, spec: Spec, checks: list[str], options: Options, jobs: int | None, quiet: bool
-    ) -> None:
+    def __init__(self, spec: Spec, checks: list[str], how: _How) -> None:
         """``checks``: those that are asked.  Where they are not all, the mutants are those of the
         protocols that they depend on."""
         from checker.language.mutants import is_mutant
@@ -187,8 +215,10 @@ class _Session:
         checks = [each for each in checks if not is_mutant(each)]
         if not checks:
             raise click.UsageError("that check is a mutant: name the check that it is in")
-        self._spec, self._options, self._quiet = spec, options, quiet
-        self._jobs, self._name = jobs, os.urandom(8).hex()
+        self._spec, self._how = spec, how
+        self._options = replace(how.options, threads=None, strips=False)
+        self._started, self._name = time.monotonic(), os.urandom(8).hex()
+        self._late: list[str] = []
         path = Path(spec.path)
         self._left_out = [each for each in checks if is_parametric(spec, each, {})]
         self._checks = [each for each in checks if each not in self._left_out]
@@ -197,12 +227,21 @@ class _Session:
         every = mutants(path)
         self._accepted = read_acceptances(path, every)
         self._about = {
-            protocol: frozenset(checks_of(path, protocol)).intersection(self._checks)
+            protocol: {
+                check: variant
+                for check, variant in checks_of(path, protocol).items()
+                if check in self._checks
+            }
             for protocol in {mutant.protocol for mutant in every}
         }
         self._mutants = [each for each in every if whole or self._about[each.protocol]]
         self._since: str | None = None
         self._lines: frozenset[int] | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the spec."""
+        return Path(self._spec.path).read_text(encoding="utf-8")
 
     def restrict(self, revision: str) -> None:
         """Leaves the mutants in lines that have changed since a git revision; raises
@@ -217,36 +256,35 @@ class _Session:
         lines = self._lines
         return [n for n, each in enumerate(mutants, 1) if lines is None or each.touches(lines)]
 
-    def judge(self, sample: int | None, seed: int, *, every_check: bool) -> Mutation:
+    def judge(self, sample: int | None, *, every_check: bool) -> Mutation:
         """Returns the report on all mutants, or on ``sample`` of them."""
         from checker.mutate.mutant_tasks import judge_mutant, lost_mutant
         from checker.results.mutation import Mutation
         from checker.sweep.local import Work
 
-        started = time.monotonic()
         asked, properties = self._originals()
         known = self._numbers(self._mutants)
-        numbers, drawn = _draw(known, sample, seed)
+        numbers, drawn = _draw(known, sample, self._how.seed)
         tasks = self._tasks(asked, numbers, every_check=every_check)
         found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "mutant")
         return Mutation(
             self._spec.path, tuple(self._checks), len(known), len(tasks), drawn,
             every_check, properties, tuple(map(self._with_acceptance, found)),
-            tuple(self._left_out), stopped, time.monotonic() - started, since=self._since,
+            tuple(self._left_out), stopped, time.monotonic() - self._started, since=self._since,
+            undecided=tuple(self._late),
         )  # fmt: skip
 
-    def judge_worlds(self, sample: int | None, seed: int) -> Mutation:
+    def judge_worlds(self, sample: int | None) -> Mutation:
         """Returns the report on the worse worlds of the checks, or on ``sample`` of them."""
         from checker.mutate.world_mutants import WorldTask, judge_world, lost_world, worlds_of
         from checker.results.mutation import Mutation
         from checker.sweep.local import Work
 
-        started = time.monotonic()
         originals, properties = self._originals()
         asked = {each.name: each for each in originals}
         checks = [each for each in self._spec.module.checks if each.name in asked]
         every = [mutant for check in checks for mutant in worlds_of(check)]
-        numbers, drawn = _draw([*range(1, len(every) + 1)], sample, seed)
+        numbers, drawn = _draw([*range(1, len(every) + 1)], sample, self._how.seed)
         tasks = [
             WorldTask(n, every[n - 1], self._spec, asked[every[n - 1].check], self._options)
             for n in numbers
@@ -254,10 +292,11 @@ class _Session:
         found, stopped = self._judged(tasks, Work(judge_world, lost_world), "world")
         return Mutation(
             self._spec.path, tuple(self._checks), len(every), len(tasks), drawn, False, properties,
-            tuple(found), tuple(self._left_out), stopped, time.monotonic() - started, worlds=True,
+            tuple(found), tuple(self._left_out), stopped, time.monotonic() - self._started,
+            worlds=True, undecided=tuple(self._late),
         )  # fmt: skip
 
-    def judge_properties(self, sample: int | None, seed: int) -> Mutation:
+    def judge_properties(self, sample: int | None) -> Mutation:
         """Returns the report on the changed properties of the checks and of their mutants, or on
         ``sample`` of them."""
         from checker.mutate.mutant_tasks import MutantTask, judge_mutant, lost_mutant
@@ -265,12 +304,11 @@ class _Session:
         from checker.results.mutation import Mutation
         from checker.sweep.local import Work
 
-        started = time.monotonic()
         names = {name for name in self._spec.names if name.partition(".")[0] in self._checks}
         checks = [check for check in self._spec.module.checks if check.name in names]
         changed = property_mutants(Path(self._spec.path), checks)
         known = self._numbers([each.mutant for each in changed])
-        numbers, drawn = _draw(known, sample, seed)
+        numbers, drawn = _draw(known, sample, self._how.seed)
         asked, properties = self._originals([check.name for check in checks])
         tasks = [
             MutantTask(
@@ -281,11 +319,11 @@ class _Session:
             for n, each in enumerate(changed, 1)
             if n in numbers
         ]  # fmt: skip
-        found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "property")
+        found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "change")
         return Mutation(
             self._spec.path, tuple(self._checks), len(known), len(tasks), drawn, False, properties,
-            tuple(found), tuple(self._left_out), stopped, time.monotonic() - started,
-            since=self._since, properties=True,
+            tuple(found), tuple(self._left_out), stopped, time.monotonic() - self._started,
+            since=self._since, properties=True, undecided=tuple(self._late),
         )  # fmt: skip
 
     def _originals(
@@ -295,25 +333,26 @@ class _Session:
         their properties.  Raises :class:`SpecError` (E127) where one is not as expected, or not
         decided."""
         from checker.mutate.mutant_tasks import Asked
-        from checker.worlds.assumptions import require_green
+        from checker.mutate.shares import ask_originals
 
-        asked, names = [], dict[str, None]()
-        for check in self._checks if checks is None else checks:
-            report = self._report(self._spec, check)
-            if report.was_interrupted:
-                raise KeyboardInterrupt
-            require_green(report, "E127")
-            asked.append(Asked(check, report.distinct_states, report.seconds))
-            names |= dict.fromkeys(verdict.property for verdict in report.verdicts)
+        def ask(check: str, seconds: float | None) -> Report:
+            return self._report(self._spec, check, seconds)
+
+        wanted = self._checks if checks is None else checks
+        reports, self._late = ask_originals(wanted, self._how.budget, ask)
+        asked = [Asked(each.check, each.distinct_states, each.seconds) for each in reports]
+        names = {verdict.property: None for each in reports for verdict in each.verdicts}
         return sorted(asked, key=lambda each: each.seconds), tuple(names)
 
-    def _report(self, spec: Spec, check: str) -> Report:
+    def _report(self, spec: Spec, check: str, seconds: float | None = None) -> Report:
         from checker.cli.progress import Meter
-        from checker.proving.dispatch_check import answer_check
+        from checker.mutate.mutant_tasks import least
+        from checker.worlds.points import stored_report
 
-        meter = Meter(f"{spec}::{check}", silent=self._quiet)
-        with meter:
-            return answer_check(spec, check, self._options, meter)
+        limits = self._options.limits
+        limits = replace(limits, timeout=least(limits.timeout, seconds))
+        with Meter(f"{spec}::{check}", silent=self._how.quiet) as meter:
+            return stored_report(spec, check, replace(self._options, limits=limits), meter)
 
     def _tasks(
         self, asked: Sequence[Asked], numbers: Sequence[int], *, every_check: bool
@@ -323,32 +362,51 @@ class _Session:
         tasks = []
         for number in numbers:
             mutant = self._mutants[number - 1]
-            may = tuple(each for each in asked if each.name in self._about[mutant.protocol])
+            about = self._about[mutant.protocol]
+            may = tuple(replace(a, variant=about[a.name]) for a in asked if a.name in about)
             tasks.append(
                 MutantTask(self._name, number, mutant, self._spec, may, self._options, every_check)
             )
         return tasks
 
     def _judged(
-        self, tasks: Sequence[_Task], work: Work[_Task, MutantResult], what: str
+        self, tasks: Sequence[_Task], work: Work[_Task, Judged], what: str
     ) -> tuple[list[MutantResult], str | None]:
         """Returns what becomes of each, and why not all were judged."""
         from checker.cli.parallel import jobs_and_threads, run_in_order
         from checker.cli.progress import Count
+        from checker.engines import budgets
+        from checker.mutate.shares import judge_in_shares
 
-        at_once, threads = jobs_and_threads(self._jobs, len(tasks), None)
+        how = self._how
+        at_once, threads = jobs_and_threads(how.jobs, len(tasks), None)
         ready = [replace(task, options=replace(task.options, threads=threads)) for task in tasks]
-        found: list[MutantResult] = []
-        try:
+        left = None
+        if how.budget is not None:
+            left = max(0.0, how.budget - (time.monotonic() - self._started))
+
+        def judge(some: Sequence[_Task]) -> Iterator[Judged]:
             with (
-                Count("mutate", len(tasks), what, silent=self._quiet) as meter,
-                closing(run_in_order(ready, at_once, work, meter, str)) as outcomes,
+                Count("mutate", len(some), what, silent=how.quiet) as meter,
+                closing(run_in_order(some, at_once, work, meter, str, how.cluster)) as outcomes,
             ):
-                for result in outcomes:
-                    found.append(result)
-        except KeyboardInterrupt:
-            return found, f"interrupted after {len(found)} of {len(tasks)} {what}s"
-        return found, None
+                yield from outcomes
+
+        found: dict[int, MutantResult] = {}
+
+        def work_through() -> None:
+            for result in judge_in_shares(ready, left, how.seed, at_once, judge):
+                found[result.number] = result
+
+        with budgets.within(left):
+            stopped = budgets.ended(work_through)
+        results = [found[number] for number in sorted(found)]
+        if stopped is None:
+            return results, None
+        if isinstance(stopped, budgets.BudgetExhausted):
+            over = f"the budget of {how.budget:g} s is over"
+            return results, f"{over}: {len(found)} of {len(tasks)} reached"
+        return results, f"interrupted after {len(found)} of {len(tasks)}"
 
     def _with_acceptance(self, result: MutantResult) -> MutantResult:
         from checker.mutate.acceptances import key_of
@@ -374,7 +432,7 @@ class _Session:
             console.print_line(f"  {line}")
         self._options = replace(self._options, explain=10.0)
         try:
-            changed = Spec(mutant.text, self._spec.path)
+            Spec(mutant.text, self._spec.path)
         except SpecError as refused:
             console.print_line("stillborn:")
             for found in refused.diagnostics:
@@ -382,9 +440,14 @@ class _Session:
             return 0
         for task in self._tasks(self._originals()[0], [number], every_check=True):
             for asked in task.asked:
-                report = self._report(changed, asked.name)
+                text = mutant.variants.get(asked.variant, mutant.text)
+                try:
+                    report = self._report(Spec(text, self._spec.path), asked.name)
+                except SpecError:
+                    console.print_line(f"{asked.name}: there is no such variant of the mutant")
+                    continue
                 if [*kills_of(report)]:
-                    print_report(report, Display(quiet=self._quiet))
+                    print_report(report, Display(quiet=self._how.quiet))
                 else:
                     console.print_line(f"{asked.name}: as expected")
         return 0

@@ -70,7 +70,7 @@ def options_for(given: dict[str, Any]) -> Options:
     limits = Limits(
         timeout=given["timeout"], memory=given["memory"], max_states=given["max_states"]
     )
-    return Options(settings=settings_of(given["settings"]), threads=1, limits=limits)
+    return Options(settings=settings_of(given.get("settings", ())), threads=1, limits=limits)
 
 
 def asked(name: str, options: Options, *, quiet: bool) -> Question:
@@ -78,15 +78,15 @@ def asked(name: str, options: Options, *, quiet: bool) -> Question:
     expected."""
     from checker.cli.progress import Meter
     from checker.cli.settings import one_target
-    from checker.proving.dispatch_check import answer_check
     from checker.session.load import is_parametric, load_check
     from checker.worlds.assumptions import Question, require_green
+    from checker.worlds.points import stored_report
 
     spec, check = one_target(name)
     if is_parametric(spec, check, options.settings):
         raise click.UsageError(f"{check} is for all sizes: give it sizes with --set")
     with Meter(f"{spec}::{check}", silent=quiet) as meter:
-        report = answer_check(spec, check, options, meter)
+        report = stored_report(spec, check, options, meter)
     if report.was_interrupted:
         raise KeyboardInterrupt
     if report.exit_code != 0:

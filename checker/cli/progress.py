@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from checker.cli import console
 from checker.diagnostics.english import count
 from checker.diagnostics.visible import visible
+from checker.polling import poll
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -171,7 +172,9 @@ class Count(_Line):
         self._started = time.monotonic()
 
     def count(self, done: int, others: Sequence[str]) -> None:
-        """Shows that ``done`` searches are complete; ``others``: further text."""
+        """Shows that ``done`` searches are complete; ``others``: further text.  It polls, as
+        who waits for searches calls it."""
+        poll()
         took = time.monotonic() - self._started
         if not self._silent and took >= QUIET:
             of_all = f"{done} of {count(self._total, self._noun)}"

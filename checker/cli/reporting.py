@@ -166,32 +166,18 @@ def _conclude(
     """
     from checker.cli.errors import UNKNOWN, attempt
     from checker.results.verdict import worst
+    from checker.session.if_killed import because
 
     found, codes = [report for report, _ in known], list(known[-1][1]) if known else []
     for report in found:
         screen.skip(report)
     console.print_note(why)
     if now is not None:
-        report = _ended(now[0], why)
+        report = because(now[0], why)
         found.append(report)
         codes += [*now[1], attempt(lambda: files.write(found))]
         codes += _show(report, report.file, report.seconds, screen, files, options)
     return worst([*codes, UNKNOWN, *_close(found, screen, files)])
-
-
-def _ended(report: Report, why: str) -> Report:
-    """Returns what is known of a check that ended for the reason ``why``, of which it says that it
-    was interrupted."""
-    from checker.records import replace
-    from checker.results.answer import INTERRUPTED
-
-    if not report.was_interrupted:
-        return report
-    verdicts = tuple(
-        replace(verdict, reason=why) if verdict.reason == INTERRUPTED else verdict
-        for verdict in report.verdicts
-    )
-    return replace(report, stopped=why, verdicts=verdicts)
 
 
 def require_outputs(outputs: list[str]) -> None:

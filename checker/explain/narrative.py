@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import TypeVar
 
-from checker.diagnostics.english import listing
+from checker.diagnostics.english import listing, times
 from checker.explain.realisation import Voice
 from checker.records import replace
 from checker.results import events as ev
@@ -234,7 +234,12 @@ def _helpless(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> str
             since = _step_of(trace, have, voice, helper)
             arrows = causality(trace).arrows
             sent = [a for a in arrows if a.sender == helper and a.receiver == who]
-            if since is not None and not any(a.sent is not None and a.sent >= since for a in sent):
+            helped = any(
+                a.how is CopyOutcome.RECEIVED or (a.sent is not None and a.sent >= since)
+                for a in sent
+                if since is not None
+            )
+            if since is not None and not helped:
                 return f"{helper} sends {who} nothing after that"
     return ""
 
@@ -319,12 +324,8 @@ def _losses(trace: Trace) -> Iterator[str]:
         if len(messages) > MANY:
             yield f"{by} {len(messages)} messages, the last one {messages[-1]}."
         elif messages:
-            shown = [text + _times(messages.count(text)) for text in dict.fromkeys(messages)]
+            shown = [text + times(messages.count(text)) for text in dict.fromkeys(messages)]
             yield f"{by} {listing(shown)}."
-
-
-def _times(count: int) -> str:
-    return "" if count == 1 else " twice" if count == 2 else f" {count} times"
 
 
 def _suspicions(trace: Trace) -> Iterator[str]:

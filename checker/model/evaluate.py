@@ -255,11 +255,25 @@ def _require_room(type_: SeqT | BagT, count: int, place: SourceLocation | None) 
 
 def _index(expr: ir.Index, scope: Scope) -> Any:
     base, key = evaluate(expr.base, scope), evaluate(expr.key, scope)
-    type_ = expr.base.type
-    rank = key_rank(type_.key, key) if isinstance(type_, MapT) else key
+    key_type = expr.base.type.key if isinstance(expr.base.type, MapT) else None
+    rank = key if key_type is None else key_rank(key_type, key)
     if not 0 <= rank < len(base):
-        raise RunFault("R003", "there is no such entry", expr.place)
+        raise no_entry(key_type, key, len(base), expr.place)
     return base[rank]
+
+
+def no_entry(
+    key_type: Type | None, key: Any, length: int, place: SourceLocation | None
+) -> RunFault:
+    """Returns the fault of reading or writing an entry that a map with these keys, or a sequence
+    of this length (``key_type`` is ``None``), does not have."""
+    if isinstance(key_type, IntT):
+        keys = f"the keys are {key_type.lo}..{key_type.hi}"
+        return RunFault("R003", f"there is no entry for {key}: {keys}", place)
+    if key_type is not None:
+        return RunFault("R003", "there is no entry for this key", place)
+    has = f"it has {length}, numbered from 0" if length else "it is empty"
+    return RunFault("R003", f"there is no entry {key} in this sequence: {has}", place)
 
 
 def _apply(expr: ir.Apply, scope: Scope) -> Any:
@@ -347,7 +361,7 @@ def _divide(expr: ir.Apply, a: Any, b: Any) -> Any:
 
 def _delete_at(expr: ir.Apply, seq: Any, index: Any) -> Any:
     if not 0 <= index < len(seq):
-        raise RunFault("R003", "there is no such entry", expr.place)
+        raise no_entry(None, index, len(seq), expr.place)
     return seq[:index] + seq[index + 1 :]
 
 

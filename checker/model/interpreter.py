@@ -13,7 +13,15 @@ from typing import Any, assert_never
 from msgspec import Struct
 
 from checker.model import ir
-from checker.model.evaluate import RunFault, Scope, check_stored, evaluate, key_rank, members
+from checker.model.evaluate import (
+    RunFault,
+    Scope,
+    check_stored,
+    evaluate,
+    key_rank,
+    members,
+    no_entry,
+)
 from checker.model.ir import Action, Block, Stmt, TransitionSystem
 from checker.model.tree import loop_carried
 from checker.model.types import Value
@@ -248,14 +256,14 @@ def _update(old: Any, stmt: ir.Assign, depth: int, value: Any, scope: Scope) -> 
         return value
     match path[depth]:
         case ir.Pos(position):
-            rank = position
+            found, key_type, rank = position, None, position
         case ir.Key(key, key_type):
             found = evaluate(key, scope)
             rank = found if key_type is None else key_rank(key_type, found)
         case other:
             assert_never(other)
     if not 0 <= rank < len(old):
-        raise RunFault("R003", "there is no such entry", stmt.place)
+        raise no_entry(key_type, found, len(old), stmt.place)
     inner = _update(old[rank], stmt, depth + 1, value, scope)
     return (*old[:rank], inner, *old[rank + 1 :])
 

@@ -3,8 +3,9 @@ first."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -20,45 +21,40 @@ from checker.records import replace
 from checker.results.mutation import Fate, Kill, MutantResult
 from checker.results.verdict import Report, Word, meets
 from checker.session.load import load_check
+from checker.session.result_cache import digest_of, outcome
 from checker.session.systems import instantiated
+from checker.worlds import points
 
 if TYPE_CHECKING:
     from checker.language.mutation.mutants import Mutant
     from checker.results.answer import Listener
     from checker.sweep.cells import Status
 
-STATES, SECONDS = 20_000, 10.0
-"""The least limits on a check of a mutant."""
-TIMES = 20
-"""A mutant may take so many times the states and the time of its original."""
+SLOWEST = 20.0
+"""At most so many seconds by the clock are taken for one of the processor."""
 COMPARED = 20_000
 """The largest number of states of a check whose graph is compared with that of the original."""
 
 
 class Asked(Struct, frozen=True):
-    """A check of the original, which has ``states`` and took ``seconds``."""
+    """A check of the original, which has ``states`` and took ``seconds``; ``variant``: the variant
+    of the mutated protocol that it is about, if it is."""
 
     name: str
     states: int
     seconds: float
+    variant: str = ""
 
     def limited(self, options: Options) -> Options:
         """Returns ``options`` with the limits of the check on a mutant."""
-        states = max(STATES, TIMES * self.states)
-        seconds = max(SECONDS, TIMES * self.seconds)
-        given = options.limits
-        limits = replace(
-            given,
-            max_states=min(states, given.max_states or states),
-            timeout=min(seconds, given.timeout or seconds),
-        )
-        return replace(options, limits=limits)
+        return points.limited(options, self.states, self.seconds)
 
 
 class MutantTask(Struct, frozen=True):
     """A mutant of ``original``, to be judged by the checks ``asked``; ``every_check``: also by
     those behind the first that notices it.  ``session``: a name that all mutants of a command
     share.  ``only``: the property that is changed, and judged alone; empty where the protocol is.
+    ``share``: seconds of the processor for all of it, where the time of the command is shared out.
     """
 
     session: str
@@ -69,13 +65,17 @@ class MutantTask(Struct, frozen=True):
     options: Options
     every_check: bool
     only: str = ""
+    share: float | None = None
 
     def __str__(self) -> str:
         return f"mutant {self.number}"
 
     @property
     def seconds(self) -> float | None:
-        """The time limit of all its checks together, and of the comparison with the original."""
+        """The time limit of all its checks together, and of the comparison with the original;
+        ``None`` with a share, which the command's time ends."""
+        if self.share is not None:
+            return None
         limits = (each.limited(self.options).limits.timeout for each in self.asked)
         return 3 * sum(limit for limit in limits if limit is not None)
 
@@ -87,56 +87,225 @@ class MutantTask(Struct, frozen=True):
         )
 
 
-def judge_mutant(task: MutantTask, listener: Listener) -> MutantResult:
-    """Returns what becomes of a mutant.  Nothing of it is kept for later commands."""
+class Judged(Struct, frozen=True):
+    """What becomes of a mutant; ``hurried``: its share of the time was over before that was
+    known."""
+
+    result: MutantResult
+    hurried: bool = False
+
+    @property
+    def number(self) -> int:
+        """The number of the mutant."""
+        return self.result.number
+
+
+class _Said(Struct, frozen=True):
+    """What a check says of a mutant: its ``kills``, or why it is ``undecided``; ``same_code``: it
+    was not run, since the mutant is the same but for the order of independent statements."""
+
+    kills: tuple[Kill, ...] = ()
+    undecided: str = ""
+    same_code: bool = False
+
+
+class _Compared(Struct, frozen=True):
+    """Whether a check behaves alike of a mutant and its original; ``None``: its graph is too large,
+    or the time was over."""
+
+    alike: bool | None
+
+
+def judge_mutant(task: MutantTask, listener: Listener) -> Judged:
+    """Returns what becomes of a mutant.  What is decided of it is kept for later commands, and none
+    of what was made on the way."""
     keeps = kept.is_used()
     kept.use(False)
     try:
-        return _judged(task, listener)
+        return _Judge(task, listener, keeps).judged()
     finally:
         kept.use(keeps)
 
 
-def lost_mutant(task: MutantTask, status: Status, reason: str, seconds: float) -> MutantResult:
+def lost_mutant(task: MutantTask, status: Status, reason: str, seconds: float) -> Judged:
     """Returns what becomes of a mutant whose process ended."""
-    return task.result(Fate.UNKNOWN, reason=f"{status.value}: {reason}")
+    return Judged(task.result(Fate.UNKNOWN, reason=f"{status.value}: {reason}"))
 
 
-def _judged(task: MutantTask, listener: Listener) -> MutantResult:
-    from checker.proving.dispatch_check import answer_check
+class _Judge:
+    """Judges a mutant: by its checks, then by a comparison with its original."""
 
-    try:
-        spec = Spec(task.mutant.text, str(task.mutant.path))
-        spec = spec.only([task.only]) if task.only else spec
-    except SpecError as refused:
-        return task.result(Fate.STILLBORN, reason=first_problem(refused))
-    kills: list[Kill] = []
-    unknown = ""
-    same: set[str] = set()
-    for asked in task.asked:
+    def __init__(self, task: MutantTask, listener: Listener, keeps: bool) -> None:
+        self._task, self._listener, self._keeps = task, listener, keeps
+        self._started = time.monotonic(), time.process_time()
+        self._hurried = False
+        self._digests: dict[str, tuple[str | None, ...]] = {}
+        self._specs: dict[str, Spec] = {}
+
+    def _limit(self, seconds: float | None) -> float | None:
+        """Returns the smaller of a limit and of what is left of the share, in seconds by the clock.
+        On a busy machine one of the processor takes as many of these as it did so far."""
+        share = self._task.share
+        if share is None:
+            return seconds
+        wall, cpu = time.monotonic() - self._started[0], time.process_time() - self._started[1]
+        slow = min(SLOWEST, max(1.0, wall / max(cpu, 0.01)))
+        return least(seconds, max(0.0, share - cpu) * slow)
+
+    def _note_end(self, limit: float | None, seconds: float | None) -> None:
+        """Remembers that work was ended at ``limit``, if the share made that smaller than
+        ``seconds``."""
+        if limit is not None and (seconds is None or limit < seconds):
+            self._hurried = True
+
+    def _determined_by(self, spec: Spec, name: str) -> tuple[str | None, ...]:
+        """Returns the digests of a check of the original and of the mutant."""
+        if not self._keeps:
+            return (None,)
+        if name not in self._digests:
+            options = points.without_limits(self._task.options)
+            original = _digest_of_original(self._task, name, options)
+            self._digests[name] = original, digest_of(spec, name, options)
+        return self._digests[name]
+
+    def judged(self) -> Judged:
+        """Returns what becomes of it."""
+        task = self._task
         try:
-            if not task.only and _is_same_code(task, asked, spec):
-                same.add(asked.name)
-                continue
-            report = answer_check(spec, asked.name, asked.limited(task.options), listener)
+            self._spec("")
         except SpecError as refused:
-            return task.result(Fate.STILLBORN, reason=f"{asked.name}: {first_problem(refused)}")
+            return Judged(task.result(Fate.STILLBORN, reason=first_problem(refused)))
+        kills: list[Kill] = []
+        unknown = ""
+        same: set[str] = set()
+        may: list[Asked] = []
+        for asked in task.asked:
+            if self._hurried:
+                break
+            try:
+                said = self._say(self._spec(asked.variant), asked)
+                may.append(asked)
+            except SpecError as refused:
+                if asked.variant:  # there is no such variant of the mutant
+                    continue
+                reason = f"{asked.name}: {first_problem(refused)}"
+                return Judged(task.result(Fate.STILLBORN, reason=reason))
+            if said.same_code:
+                same.add(asked.name)
+            kills += said.kills
+            if kills and not task.every_check:
+                break
+            unknown = unknown or said.undecided
+        if kills:
+            return Judged(task.result(Fate.KILLED, tuple(kills)), self._hurried)
+        if unknown:
+            return Judged(task.result(Fate.UNKNOWN, reason=unknown), self._hurried)
+        if task.only:
+            judges = f"judged by {', '.join(each.name for each in task.asked)}"
+            unasked = f"no check expects {task.only} violated"
+            return Judged(task.result(Fate.SURVIVED, reason=judges if task.asked else unasked))
+        return self._compared(may, same)
+
+    def _spec(self, variant: str) -> Spec:
+        """Returns the mutant, with the variant; raises :class:`SpecError`."""
+        of, only = self._task.mutant, self._task.only
+        if variant not in self._specs:
+            spec = Spec(of.variants[variant] if variant else of.text, str(of.path))
+            self._specs[variant] = spec.only([only]) if only else spec
+        return self._specs[variant]
+
+    def _say(self, spec: Spec, asked: Asked) -> _Said:
+        """Returns what a check says; raises :class:`SpecError`."""
+        tag = f"mutant, {'alone' if self._task.only else 'or the same code'}"
+        return outcome(
+            tag, self._determined_by(spec, asked.name), _Said,
+            lambda: self._run(spec, asked), lambda said: not said.undecided,
+        )  # fmt: skip
+
+    def _run(self, spec: Spec, asked: Asked) -> _Said:
+        from checker.proving.dispatch_check import answer_check
+
+        if not self._task.only and self._is_same_code(spec, asked):
+            return _Said(same_code=True)
+        options = asked.limited(self._task.options)
+        own = options.limits.timeout
+        limits = replace(options.limits, timeout=self._limit(own))
+        report = answer_check(spec, asked.name, replace(options, limits=limits), self._listener)
         if report.was_interrupted:
             raise KeyboardInterrupt
-        kills += kills_of(report)
-        if kills and not task.every_check:
-            break
-        unknown = unknown or undecided(report)
-    if kills:
-        return task.result(Fate.KILLED, tuple(kills))
-    if unknown:
-        return task.result(Fate.UNKNOWN, reason=unknown)
-    if task.only:
-        judges = f"judged by {', '.join(each.name for each in task.asked)}"
-        unasked = f"no check expects {task.only} violated"
-        return task.result(Fate.SURVIVED, reason=judges if task.asked else unasked)
-    fate, reason = _compared(task, spec, same)
-    return task.result(fate, reason=reason)
+        kills = tuple(kills_of(report))
+        reason = "" if kills else undecided(report)
+        if reason and report.stopped is not None:
+            self._note_end(limits.timeout, own)
+        return _Said(kills, reason)
+
+    def _is_same_code(self, spec: Spec, asked: Asked) -> bool:
+        """Returns whether a check decides of a mutant as of its original, since both are the same
+        code but for the order of independent statements."""
+        task = self._task
+
+        def compare() -> bool:
+            before = _of_original(task, asked.name).system
+            return same_but_for_order(before, _system(spec, asked.name, task.options))
+
+        limit = self._limit(asked.limited(task.options).limits.timeout)
+        return _in_time(limit, compare) or False
+
+    def _compared(self, checks: list[Asked], known: set[str]) -> Judged:
+        """Returns the fate of a mutant that none of ``checks`` notices: whether all have the same
+        observable behaviour of it as of its original, as far as their graphs can be compared;
+        ``known``: those that have."""
+        task = self._task
+        if not checks:
+            reason = f"no check is about {task.mutant.protocol}"
+            return Judged(task.result(Fate.SURVIVED, reason=reason))
+        same: list[str] = []
+        unknown: list[str] = []
+        for asked in checks:
+            spec = self._spec(asked.variant)
+            found = _Compared(True) if asked.name in known else self._compare(spec, asked)
+            if found.alike is False:
+                return Judged(task.result(Fate.SURVIVED))
+            (unknown if found.alike is None else same).append(asked.name)
+        if not unknown:
+            return Judged(task.result(Fate.EQUIVALENT))
+        reason = f"too large to compare: {', '.join(unknown)}"
+        if same:
+            reason = f"behaves as before in {', '.join(same)}; {reason}"
+        return Judged(task.result(Fate.SURVIVED, reason=reason), self._hurried)
+
+    def _compare(self, spec: Spec, asked: Asked) -> _Compared:
+        """Returns whether a check has the same observable behaviour of a mutant as of its
+        original."""
+        if asked.states > COMPARED:
+            return _Compared(None)
+        task = self._task
+
+        def compare() -> bool:
+            before = _of_original(task, asked.name).graph(task)
+            return same_behaviour(before, graph_of(spec, asked.name, task.options, COMPARED))
+
+        def make() -> _Compared:
+            own = task.options.limits.timeout
+            limit = self._limit(own)
+            try:
+                alike = _in_time(limit, compare)
+            except (SpecError, TooLarge):
+                return _Compared(None)
+            if alike is None:
+                self._note_end(limit, own)
+            return _Compared(alike)
+
+        return outcome(
+            "compared", self._determined_by(spec, asked.name), _Compared, make,
+            lambda found: found.alike is not None,
+        )  # fmt: skip
+
+
+def least(one: float | None, other: float | None) -> float | None:
+    """Returns the smaller limit; ``None`` is none."""
+    given = [each for each in (one, other) if each is not None]
+    return min(given, default=None)
 
 
 def kills_of(report: Report) -> Iterator[Kill]:
@@ -163,17 +332,6 @@ def first_problem(refused: SpecError) -> str:
     return f"{found.code}: {found.message}"
 
 
-def _is_same_code(task: MutantTask, asked: Asked, spec: Spec) -> bool:
-    """Returns whether a check decides of a mutant as of its original, since both are the same code
-    but for the order of independent statements."""
-
-    def compare() -> bool:
-        before = _of_original(task, asked.name).system
-        return same_but_for_order(before, _system(spec, asked.name, task.options))
-
-    return _in_time(asked.limited(task.options).limits.timeout, compare) or False
-
-
 def _system(spec: Spec, name: str, options: Options) -> TransitionSystem:
     return instantiated(load_check(spec, name, options.settings), options).system
 
@@ -186,41 +344,6 @@ def _in_time(seconds: float | None, work: Callable[[], bool]) -> bool | None:
     if stopped is not None and not isinstance(stopped, budgets.BudgetExhausted):
         raise stopped
     return found[0] if found else None
-
-
-def _compared(task: MutantTask, spec: Spec, known: set[str]) -> tuple[Fate, str]:
-    """Returns the fate of a mutant that no check notices: whether all checks have the same
-    observable behaviour of it as of its original, as far as their graphs can be compared;
-    ``known``: those that have."""
-    if not task.asked:
-        return Fate.SURVIVED, f"no check is about {task.mutant.protocol}"
-    same: list[str] = []
-    unknown: list[str] = []
-    for asked in task.asked:
-        alike = asked.name in known or _is_alike(task, asked, spec)
-        if alike is False:
-            return Fate.SURVIVED, ""
-        (unknown if alike is None else same).append(asked.name)
-    if not unknown:
-        return Fate.EQUIVALENT, ""
-    large = f"too large to compare: {', '.join(unknown)}"
-    return Fate.SURVIVED, f"behaves as before in {', '.join(same)}; {large}" if same else large
-
-
-def _is_alike(task: MutantTask, asked: Asked, spec: Spec) -> bool | None:
-    """Returns whether a check has the same observable behaviour of a mutant as of its original;
-    ``None``: the graphs are too large, or the time that the user gives a check is over."""
-    if asked.states > COMPARED:
-        return None
-
-    def compare() -> bool:
-        before = _of_original(task, asked.name).graph(task)
-        return same_behaviour(before, graph_of(spec, asked.name, task.options, COMPARED))
-
-    try:
-        return _in_time(task.options.limits.timeout, compare)
-    except (SpecError, TooLarge):
-        return None
 
 
 class _Original(Struct):
@@ -236,20 +359,35 @@ class _Original(Struct):
         if self.given_up:
             raise TooLarge
         if self.made is None:
-            self.given_up = True
-            self.made = graph_of(task.original, self.name, task.options, COMPARED)
-            self.given_up = False
+            try:
+                self.made = graph_of(task.original, self.name, task.options, COMPARED)
+            except (TooLarge, KeyboardInterrupt) as error:
+                self.given_up = isinstance(error, TooLarge) or task.share is None
+                raise
         return self.made
 
 
 _originals: dict[tuple[str, str], _Original] = {}
-"""The checks of originals that this process has made, of one session."""
+_digests: dict[tuple[str, str], str | None] = {}
+"""The checks of originals that this process has made, and their digests, of one session."""
 
 
 def _of_original(task: MutantTask, name: str) -> _Original:
     key = task.session, name
     if key not in _originals:
-        if any(session != task.session for session, _ in _originals):
-            _originals.clear()
+        _forget_others(_originals, task)
         _originals[key] = _Original(name, _system(task.original, name, task.options))
     return _originals[key]
+
+
+def _digest_of_original(task: MutantTask, name: str, options: Options) -> str | None:
+    key = task.session, name
+    if key not in _digests:
+        _forget_others(_digests, task)
+        _digests[key] = digest_of(task.original, name, options)
+    return _digests[key]
+
+
+def _forget_others(known: dict[tuple[str, str], Any], task: MutantTask) -> None:
+    if any(session != task.session for session, _ in known):
+        known.clear()

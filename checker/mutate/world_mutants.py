@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.language.load import Spec
 from checker.language.syntax import typed
 from checker.language.typecheck.world_axes import world_of
-from checker.mutate.mutant_tasks import Asked, first_problem, kills_of, undecided
+from checker.mutate.mutant_tasks import Asked, Judged, kills_of, least, undecided
 from checker.records import replace
 from checker.results.mutation import Fate, MutantResult
 from checker.results.verdict import Word
+from checker.worlds.points import PointTask, run_point, settings_text
 
 if TYPE_CHECKING:
     from checker.results.answer import Listener
@@ -41,29 +41,36 @@ class WorldMutant(Struct, frozen=True):
     @property
     def change(self) -> str:
         """The change, as it is made on a command line."""
-        return " ".join(f"--set {_word(f'{name}={to}')}" for name, to in self.settings.items())
-
-
-def _word(text: str) -> str:
-    return f"'{text}'" if " " in text else text
+        return settings_text(self.settings)
 
 
 class WorldTask(Struct, frozen=True):
-    """A check to be judged in another world."""
+    """A check to be judged in another world; ``share``: seconds for it, where the time of the
+    command is shared out."""
 
     number: int
     mutant: WorldMutant
     original: Spec
     asked: Asked
     options: Options
+    share: float | None = None
 
     def __str__(self) -> str:
         return f"world {self.number}"
 
     @property
+    def limited(self) -> Options:
+        """Its options, with all limits."""
+        options = self.asked.limited(self.options)
+        limits = options.limits
+        timeout = least(limits.timeout, self.share)
+        settings = {**options.settings, **self.mutant.settings}
+        return replace(options, limits=replace(limits, timeout=timeout), settings=settings)
+
+    @property
     def seconds(self) -> float | None:
         """The time limit."""
-        limit = self.asked.limited(self.options).limits.timeout
+        limit = self.limited.limits.timeout
         return None if limit is None else 3 * limit
 
     def result(self, fate: Fate, reason: str = "") -> MutantResult:
@@ -73,30 +80,26 @@ class WorldTask(Struct, frozen=True):
         return MutantResult(self.number, of.protocol, of.line, KIND, what, fate, reason=reason)
 
 
-def judge_world(task: WorldTask, listener: Listener) -> MutantResult:
+def judge_world(task: WorldTask, listener: Listener) -> Judged:
     """Returns what becomes of the check in another world."""
-    from checker.proving.dispatch_check import answer_check
-
-    limited = task.asked.limited(task.options)
-    settings = {**limited.settings, **task.mutant.settings}
-    try:
-        report = answer_check(
-            task.original, task.mutant.check, replace(limited, settings=settings), listener
-        )
-    except SpecError as refused:
-        return task.result(Fate.STILLBORN, first_problem(refused))
-    if report.was_interrupted:
-        raise KeyboardInterrupt
+    options = task.limited
+    found = run_point(PointTask(task.number, task.original, task.mutant.check, options), listener)
+    report = found.report
+    if report is None:
+        return Judged(task.result(Fate.STILLBORN, found.reason))
     kills = tuple(kills_of(report))
     if kills:
-        return replace(task.result(Fate.KILLED), kills=kills)
+        return Judged(replace(task.result(Fate.KILLED), kills=kills))
     reason = undecided(report)
-    return task.result(Fate.UNKNOWN if reason else Fate.SURVIVED, reason)
+    if not reason:
+        return Judged(task.result(Fate.SURVIVED))
+    hurried = task.share is not None and report.seconds >= task.share
+    return Judged(task.result(Fate.UNKNOWN, reason), hurried)
 
 
-def lost_world(task: WorldTask, status: Status, reason: str, seconds: float) -> MutantResult:
+def lost_world(task: WorldTask, status: Status, reason: str, seconds: float) -> Judged:
     """Returns what becomes of a world whose process ended."""
-    return task.result(Fate.UNKNOWN, f"{status.value}: {reason}")
+    return Judged(task.result(Fate.UNKNOWN, f"{status.value}: {reason}"))
 
 
 def worlds_of(check: typed.Check) -> Iterator[WorldMutant]:

@@ -14,6 +14,8 @@ from checker.results.walks import WalkSummary
 State = tuple[Value, ...]
 """Values of the variables, in the order of ``TransitionSystem.variables``."""
 
+FOUND = "found"
+"""The phase between a search and what is made of the states that it has found."""
 INTERRUPTED = "interrupted"
 """Why something is not known, after an interrupt."""
 
@@ -30,8 +32,7 @@ def stop_reason(error: KeyboardInterrupt) -> str:
 def without_run(error: KeyboardInterrupt) -> str:
     """Returns why a property that was seen to fail is not reported as violated: there was no time
     to compute the execution."""
-    why = stop_reason(error)
-    return why if why == INTERRUPTED else f"a violation was found, but not its run: {why}"
+    return f"a violation was found, but not its run: {stop_reason(error)}"
 
 
 class Limits(Struct, frozen=True):
@@ -85,7 +86,7 @@ class Progress(Struct, frozen=True):
 
     ``phase``: what is done after the search is over, such as ``liveness: total_order``;
     ``forecast``: of the search, where there is one; ``news``: ``phase`` is an event that must be
-    shown.
+    shown; ``answer``: what is known so far, where ``phase`` may take long.
     """
 
     states: int
@@ -96,6 +97,7 @@ class Progress(Struct, frozen=True):
     phase: str = ""
     forecast: Forecast | None = None
     news: bool = False
+    answer: Answer | None = None
 
 
 Listener = Callable[[Progress], None]

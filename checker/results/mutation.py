@@ -69,7 +69,8 @@ class Mutation(Struct, frozen=True):
     ``drawn``: how many of ``known`` mutants were drawn, by ``seed``; ``every_check``: whether each
     check was run on each mutant, also after one had noticed it.  ``asked``: the properties of the
     checks; ``left_out``: checks that were not run, since they are for all n.  ``stopped``: why not
-    all mutants were judged.  ``worlds``: they are checks in worse worlds, not changed protocols.
+    all mutants were judged.  ``undecided``: checks that judge none, since they were not decided in
+    their share of the time.  ``worlds``: they are checks in worse worlds, not changed protocols.
     """
 
     file: str
@@ -87,6 +88,7 @@ class Mutation(Struct, frozen=True):
     worlds: bool = False
     since: str | None = None
     properties: bool = False
+    undecided: tuple[str, ...] = ()
 
     def with_fate(self, fate: Fate) -> tuple[MutantResult, ...]:
         """Returns the mutants with a fate."""

@@ -24,7 +24,16 @@ from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
 from checker.records import replace
 from checker.reductions.choose import SideQuestions
-from checker.results.answer import DECIDED, Answer, Listener, Restart, Unsupported, stop_reason
+from checker.results.answer import (
+    DECIDED,
+    INTERRUPTED,
+    Answer,
+    Listener,
+    Progress,
+    Restart,
+    Unsupported,
+    stop_reason,
+)
 from checker.session.caveats import piles_up, why_unbounded
 from checker.session.run_engine import (
     answer_of,
@@ -38,6 +47,7 @@ from checker.session.systems import instantiated
 if TYPE_CHECKING:
     from checker.engines.native.checkpoint.checkpoint import Checkpoint
     from checker.engines.native.codegen.layout import Layout
+    from checker.session.exploring import Known
 
 
 LONG = 100_000
@@ -53,14 +63,16 @@ def explore_with_growing_capacities(
     question: SideQuestions,
     listener: Listener | None,
     run: Checkpoint | None,
+    known: Known | None = None,
 ) -> tuple[Instantiated, Answer]:
     """Returns the answer for the smallest system of ``check`` whose guessed capacities are large
     enough; where it is ended before there is one, what is known from smaller systems.
 
-    ``question``: what is queried beside properties.  Raises :class:`SpecError` where there is no
+    ``question``: what is queried beside properties; ``known`` is called with what is known where
+    the rest may take long.  Raises :class:`SpecError` where there is no
     initial state, and ``KeyboardInterrupt`` where nothing is known.
     """
-    attempts = Attempts()
+    attempts = Attempts(known)
     try:
         return _attempt_until_sufficient(check, options, question, listener, run, attempts)
     except KeyboardInterrupt as error:
@@ -92,7 +104,8 @@ def _attempt_until_sufficient(
         answer, why = None, None
         try:
             left = remaining_time(options, started)
-            answer = answer_of(made.system, left, listener, run, question, attempts.carry)
+            heard = attempts.hearing(made, listener)
+            answer = answer_of(made.system, left, heard, run, question, attempts.carry)
         except RunFault as fault:
             too_small: tuple[str, ...] = () if fault.grows is None else (fault.grows,)
             if not too_small or capacities[too_small[0]] >= maximum_bound(too_small[0]):
@@ -147,13 +160,32 @@ def why_not_larger(
 
 
 class Attempts:
-    """Combines what the attempts find.  ``carry``: what the last attempt leaves to the next one."""
+    """Combines what the attempts find, and calls ``known`` with what is known where the rest may
+    take long.  ``carry``: what the last attempt leaves to the next one."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Known | None = None) -> None:
         self.carry = Carry()
+        self._known = known
         self._earlier: list[tuple[Instantiated, Answer]] = []
         self._last: tuple[Instantiated, Answer] | None = None
         self._restarts: list[Restart] = []
+
+    def hearing(self, made: Instantiated, listener: Listener | None) -> Listener | None:
+        """Returns ``listener``, which also hears for ``known`` what is found in ``made``."""
+        known = self._known
+        if listener is None or known is None:
+            return listener
+
+        def hear(progress: Progress) -> None:
+            answer = progress.answer
+            if answer is None:
+                listener(progress)
+                return
+            if too_small_capacities(made.system, answer):  # another attempt follows
+                answer = replace(answer, fault=None, stopped=INTERRUPTED)
+            known(*self.together(made, answer))
+
+        return hear
 
     def record_answer(self, made: Instantiated, answer: Answer) -> None:
         """Records that the last attempt has ended with ``answer``."""

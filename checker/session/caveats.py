@@ -66,6 +66,18 @@ def variants_of(check: typed.Check) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def of_unseen(check: typed.Check, made: Instantiated, answer: Answer) -> tuple[str, ...]:
+    """Returns what was not seen to happen where `allow unused` lets the check hold all the same,
+    and reductions may have hidden it."""
+    from checker.results.vacuity import never_happened
+
+    if not check.allow_unused or not answer.exhaustive or answer.reduced.shows_all:
+        return ()
+    missing = never_happened(made.system, answer)
+    hidden = "not seen in this search, whose reductions may hide it (`--reduce none` decides)"
+    return (f"{hidden}: {'; '.join(missing)}",) if missing else ()
+
+
 def of_view(made: Instantiated, answer: Answer) -> Iterator[str]:
     """Yields what a view of the check leaves open, where the engine has observed it."""
     from checker.results.unseparated import difference_text

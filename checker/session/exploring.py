@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from checker.engines.options import Options
@@ -17,18 +18,24 @@ from checker.session import run_engine
 if TYPE_CHECKING:
     from checker.engines.native.checkpoint.checkpoint import Checkpoint
 
+Known = Callable[[Instantiated, Answer], None]
+
 LEAST_FOR_UNSEEN, TIMES_FOR_UNSEEN = 100_000, 10
 """What was not seen to happen is looked for in so many states, or so many times as many as decided
 the verdicts if these are more."""
 
 
 def explore_fully(
-    check: typed.Check, options: Options, listener: Listener | None, run: Checkpoint | None
+    check: typed.Check,
+    options: Options,
+    listener: Listener | None,
+    run: Checkpoint | None,
+    known: Known | None = None,
 ) -> tuple[Instantiated, Answer]:
     """Returns the answer; what is not seen to happen under reductions that may hide it is looked
-    for without these."""
+    for without these.  ``known`` is called with what is known where the rest may take long."""
     started = time.monotonic()
-    made, answer = explore_once(check, options, listener, run)
+    made, answer = explore_once(check, options, listener, run, known)
     settled = not answer.reduced.used or answer.reduced.shows_all
     if settled or not answer.exhaustive or not _says_little(check, made, answer):
         return made, answer
@@ -85,18 +92,20 @@ def explore_once(
     options: Options,
     listener: Listener | None,
     run: Checkpoint | None,
+    known: Known | None = None,
     *,
     unseen: bool = False,
 ) -> tuple[Instantiated, Answer]:
     """Returns the answer for the smallest system whose guessed capacities are large enough; where
     it is ended before there is one, what is known from a smaller system.
 
-    ``unseen``: what is not seen to happen must never happen.
+    ``known`` is called with what is known where the rest may take long; ``unseen``: what is not
+    seen to happen must never happen.
     """
     from checker.session.attempts import explore_with_growing_capacities
 
     question = replace(_side_questions(check, options), unseen=unseen)
-    return explore_with_growing_capacities(check, options, question, listener, run)
+    return explore_with_growing_capacities(check, options, question, listener, run, known)
 
 
 def _side_questions(check: typed.Check, options: Options) -> SideQuestions:

@@ -45,6 +45,7 @@ from checker.session.caveats import (
     not_asked,
     not_promised,
     notes,
+    of_unseen,
     of_view,
     of_walks,
     uncounted_steps,
@@ -52,6 +53,7 @@ from checker.session.caveats import (
     why_nothing_explored,
 )
 from checker.session.exploring import explore_fully, explore_once, is_overridden
+from checker.session.if_killed import IfKilled
 from checker.session.judged import Judged
 from checker.session.load import (
     checks_in,
@@ -123,11 +125,17 @@ def run_loaded(
     with run_folder(path, check, options) as run:
         kept = None if run is None or options.checkpoint is None else run.location
         nothing = partial(_nothing_known, path, check, options, started, KeyboardInterrupt())
-        so_far.known(lambda: replace(nothing(), kept=kept))
+        outlook = Outlook(listener)
+
+        def report_so_far(made: Instantiated, answer: Answer) -> Report:
+            with run_engine.marking_interruption(answer):
+                found = report_of(path, check, made, answer, options)
+            return replace(_unfinished(_without_chance(found, check), options), kept=kept)
+
+        hearing = IfKilled(lambda: replace(nothing(), kept=kept), report_so_far, outlook)
         try:
             with budgets.within(options.limits.timeout, options.limits.memory):
-                outlook = Outlook(listener)
-                made, answer = explore_fully(check, options, outlook, run)
+                made, answer = explore_fully(check, options, hearing, run, hearing.known)
                 with run_engine.marking_interruption(answer):
                     report = report_of(path, check, made, answer, options)
                 so_far.known(lambda: replace(_unfinished(report, options), kept=kept))
@@ -137,7 +145,7 @@ def run_loaded(
                     found = chance_verdicts(check, options, started, listener)
                     report = with_chance(report, found)
         except KeyboardInterrupt as error:
-            report = _nothing_known(path, check, options, started, error)
+            report = hearing.ended(error)
             if run is not None:
                 run.unfinished = True
         else:
@@ -164,11 +172,17 @@ def _nothing_known(
 ) -> Report:
     """Returns the report on a check that ``error`` ended before anything was known."""
     report = unknown_report(path, check, options, time.monotonic() - started, error)
-    if check.chance:
-        from checker.session.chance import with_unknown_chance
-
-        report = with_unknown_chance(report, check)
+    report = _without_chance(report, check)
     return with_next_steps(report, options, walks=not check.chance)
+
+
+def _without_chance(report: Report, check: typed.Check) -> Report:
+    """Returns ``report``; what the check asks of probabilities is unknown."""
+    if not check.chance:
+        return report
+    from checker.session.chance import with_unknown_chance
+
+    return with_unknown_chance(report, check)
 
 
 def _unfinished(report: Report, options: Options) -> Report:
@@ -439,6 +453,7 @@ def _all_notes(
         *notes(check, made, options.fine_steps),
         *of_view(made, answer),
         *of_walks(check, answer),
+        *of_unseen(check, made, answer),
         *(uncounted_steps(check, options.fine_steps) if uncounted else ()),
         *answer.remarks,
     )

@@ -1,4 +1,5 @@
-"""Keeps reports of checks, so that one that has not changed is answered at once.
+"""Keeps reports of checks, and other outcomes of them, so that what has not changed is answered at
+once.
 
 A report is kept under a digest of all that determines it: the check as it is typed, with everything
 that it depends on and the places of that in the files; the options; the sources of the tool that
@@ -16,6 +17,9 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
 
 from checker import resources
 from checker.engines.options import Options
@@ -30,8 +34,12 @@ from checker.results.verdict import STRIPS_ENDED, Report, Word
 from checker.session.load import load_check
 from checker.session.trace_header import with_sources_of
 
+T = TypeVar("T", bound=msgspec.Struct)
+
 KEPT = 2_000
 """The largest number of reports that are kept; the oldest are removed first."""
+OUTCOMES = 20_000
+"""The same of other outcomes, which are small."""
 CACHED = "from the cache: nothing has changed since this version of the tool checked it"
 """What a report says that comes from the cache."""
 _PACKAGES = ("lark", "llvmlite", "numpy", "pyarrow", "z3-solver")
@@ -42,7 +50,7 @@ _ELSEWHERE = ("cluster", "checkpoint", "resume", "states_out", "drn_out")
 def cached(spec: Spec, name: str, options: Options, run: Callable[[], Report]) -> Report:
     """Returns the report on a check that is kept, which says so (``CACHED``), or what ``run``
     returns, which is kept where it was decided; raises what ``run`` does."""
-    path = _path(spec, name, options)
+    path = _path("reports", digest_of(spec, name, options))
     if path is None:
         return run()
     found = _read(path)
@@ -53,6 +61,32 @@ def cached(spec: Spec, name: str, options: Options, run: Callable[[], Report]) -
         text = json.dumps(report_to_json(report), separators=(",", ":"))
         resources.store_cached(path, text.encode(), KEPT)
     return report
+
+
+def outcome(
+    what: str,
+    digests: tuple[str | None, ...],
+    kind: type[T],
+    make: Callable[[], T],
+    is_decided: Callable[[T], bool],
+) -> T:
+    """Returns the outcome ``what`` that is kept of the checks with these ``digests``
+    (:func:`digest_of`), or what ``make`` returns, which is kept if it ``is_decided``; raises what
+    ``make`` does.  ``kind``: a Struct of plain values."""
+    path = None
+    if None not in digests:
+        path = _path("outcomes", hashlib.sha256(repr((what, digests)).encode()).hexdigest())
+    data = None if path is None else resources.load_cached(path)
+    if data is not None:
+        try:
+            return msgspec.json.decode(data, type=kind)
+        except msgspec.DecodeError:  # it is made again
+            pass
+    made = make()
+    if path is not None and is_decided(made):
+        most = OUTCOMES if path.name.startswith("0") else None
+        resources.store_cached(path, msgspec.json.encode(made), most)
+    return made
 
 
 def _is_decided(report: Report) -> bool:
@@ -74,21 +108,25 @@ def _now(report: Report) -> Report:
     return replace(report, verdicts=verdicts, notes=(*report.notes, CACHED))
 
 
-def _path(spec: Spec, name: str, options: Options) -> Path | None:
-    """Returns the file of a report; ``None`` where it is not to be kept, or can't be."""
+def _path(folder: str, digest: str | None) -> Path | None:
+    """Returns the file under ``digest``; ``None`` where nothing is to be kept, or can be."""
+    found = None if digest is None else resources.cache_folder(folder)
+    return None if found is None else found / f"{digest}.json"
+
+
+def digest_of(spec: Spec, name: str, options: Options) -> str | None:
+    """Returns a digest of all that determines the report on a check; ``None`` where it is not to be
+    kept.  Raises :class:`SpecError`."""
     plain = Options()
     if any(getattr(options, each) != getattr(plain, each) for each in _ELSEWHERE) or options.keep:
         return None
     if options.engine != AUTO and options.engine not in ENGINES.built_in:
         return None
-    folder = resources.cache_folder("reports")
-    if folder is None:
-        return None
     check = load_check(spec, name, options.settings)
     digest = hashlib.sha256(tool_digest())
     for part in (str(spec), _asked(options), *_text(check, {})):
         digest.update(f"{len(part)} {part}".encode("utf-8", "surrogatepass"))
-    return folder / f"{digest.hexdigest()}.json"
+    return digest.hexdigest()
 
 
 def _asked(options: Options) -> str:

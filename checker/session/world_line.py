@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from checker.diagnostics.english import count, listing
+from checker.diagnostics.english import count, listing, times
 from checker.instantiate.protocol.sizes import evaluate_size
 from checker.instantiate.sizes import Sizes
 from checker.language.syntax import typed
@@ -180,7 +180,10 @@ def _clients(check: typed.Check) -> Iterator[str]:
     for (process, op), requests in groupby(told, lambda client: (client.process, client.op)):
         verb = op if process == "all" else verbs(op)[op.endswith(("s", "sh", "ch", "x"))]
         asked = [_requested(client) for client in requests]
-        yield f"{process} {verb} {' and '.join(asked)}".rstrip()
+        if not any(asked):
+            yield f"{process} {verb}{times(len(asked))}"
+        else:
+            yield f"{process} {verb} {' and '.join(asked)}"
     if len(told) < len(check.clients):
         yield f"and {count(len(check.clients) - len(told), 'more request')}"
     interface = check.protocol.implements

@@ -53,7 +53,7 @@ class Question(Struct, frozen=True):
     @property
     def limited(self) -> Options:
         """The options for another world."""
-        return limited(self.options, self.report)
+        return limited(self.options, self.report.distinct_states, self.report.seconds)
 
 
 def require_green(report: Report, code: str) -> None:

@@ -81,17 +81,9 @@ class PointOutcome(Struct, frozen=True):
 
 
 def run_point(task: PointTask, listener: Listener | None = None) -> PointOutcome:
-    """Runs the check at a point and returns the outcome.  Decided outcomes are kept under the check
-    and its world, so that the same point is not run again."""
-    from checker.proving.dispatch_check import answer_check
-    from checker.session.result_cache import cached
-
-    def run() -> Report:
-        return answer_check(task.spec, task.check, task.options, listener)
-
+    """Runs the check at a point and returns the outcome (:func:`stored_report`)."""
     try:
-        decides = _without_limits(task.options)
-        report = cached(task.spec, task.check, decides, run) if kept.is_used() else run()
+        report = stored_report(task.spec, task.check, task.options, listener)
     except SpecError as problem:
         return PointOutcome(task.number, None, problem.diagnostics[0].message, exists=False)
     if report.was_interrupted:
@@ -99,7 +91,21 @@ def run_point(task: PointTask, listener: Listener | None = None) -> PointOutcome
     return PointOutcome(task.number, report)
 
 
-def _without_limits(options: Options) -> Options:
+def stored_report(
+    spec: Spec, check: str, options: Options, listener: Listener | None = None
+) -> Report:
+    """Returns the report on a check.  Decided ones are kept under the check and its world, so that
+    no later command runs the same again.  Raises :class:`SpecError`."""
+    from checker.proving.dispatch_check import answer_check
+    from checker.session.result_cache import cached
+
+    def run() -> Report:
+        return answer_check(spec, check, options, listener)
+
+    return cached(spec, check, without_limits(options), run) if kept.is_used() else run()
+
+
+def without_limits(options: Options) -> Options:
     """Returns ``options`` without limits and threads, which do not affect a decided report."""
     plain = Options()
     return replace(options, limits=plain.limits, threads=plain.threads)
@@ -119,13 +125,13 @@ def _word(text: str) -> str:
     return f"'{text}'" if " " in text else text
 
 
-def limited(options: Options, report: Report) -> Options:
-    """Returns ``options`` with limits of a point, where the user gives none: they follow from what
-    the check takes as it is."""
+def limited(options: Options, states: int, seconds: float) -> Options:
+    """Returns ``options`` with limits of a point, where the user gives none: they follow from the
+    ``states`` and ``seconds`` that the check takes as it is."""
     given = options.limits
     limits = replace(
         given,
-        max_states=given.max_states or max(STATES, TIMES * report.distinct_states),
-        timeout=given.timeout or max(SECONDS, TIMES * report.seconds),
+        max_states=given.max_states or max(STATES, TIMES * states),
+        timeout=given.timeout or max(SECONDS, TIMES * seconds),
     )
     return replace(options, limits=limits, strips=False)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from checker import resources
@@ -224,3 +225,25 @@ def test_the_command_says_what_is_from_the_cache(spec: Path) -> None:
         found = CliRunner().invoke(cli, ["check", str(spec), "--cache", "--json", "-"])
         (one, two) = reports_of(found.stdout)
         assert [CACHED in each["notes"] for each in (one, two)] == [expected, expected]
+
+
+class Answer(msgspec.Struct):
+    """An outcome of a check."""
+
+    said: str = ""
+
+
+def test_outcomes_of_one_check_are_apart(spec: Path) -> None:
+    def of(what: str, *digests: str | None, said: str) -> str:
+        found = result_cache.outcome(
+            what, digests, Answer, lambda: Answer(said), lambda answer: answer.said != "undecided"
+        )
+        return found.said
+
+    assert of("one", "a", "b", said="first") == "first"
+    assert of("one", "a", "b", said="again") == "first"
+    assert of("other", "a", "b", said="other") == "other"
+    assert of("one", "b", "a", said="another") == "another"
+    assert of("one", "a", None, said="unknown") == "unknown"
+    assert of("two", "a", "b", said="undecided") == "undecided"
+    assert of("two", "a", "b", said="decided") == "decided"

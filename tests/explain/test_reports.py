@@ -51,8 +51,8 @@ def test_nothing_is_done_in_the_time_of_a_query_but_answering_it(
     done: list[str] = []
     monkeypatch.setattr(engine, "SOME", 0)
     monkeypatch.setattr(engine, "MANY", 0)
-    weights = "checker.engines.native.search.blowup.blowup_factors"
-    monkeypatch.setattr(weights, lambda *_: done.append("weights") or ())
+    weights = "checker.engines.native.search.blowup.blowup"
+    monkeypatch.setattr(weights, lambda *_: done.append("weights") or ((), ()))
 
     class Compiler(PendingOptimisation):
         def close(self, wait: bool) -> Kernel | None:

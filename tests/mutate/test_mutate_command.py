@@ -92,6 +92,35 @@ check two of Endless { n = 1 expect done violated }
     assert alone["not `seen := true`"] == "killed"
 
 
+LESS = """\
+variant Also of Counter { state x : 0..4 = 0 }
+variant Less of Also { upon condition x == 2 and not seen as ends { x := 2 seen := true } }
+check also of Also { n = 1 expect done holds }
+check less of Less { n = 1 expect done holds }
+"""
+
+
+def test_checks_of_variants_judge_what_they_inherit(tmp_path: Path) -> None:
+    """And not what a variant replaces, nor a mutant that the variant can't be made of."""
+    alone = fates(judged(spec_in(tmp_path, WEAK)))
+    report = judged(spec_in(tmp_path, WEAK + LESS), "--every-check")
+    kills = {m["what"]: {kill["check"] for kill in m["kills"]} for m in report["mutants"]}
+    ends = ("not `seen := true`", "no handler `upon condition x == 2 and not seen`")
+    assert {alone[end] for end in ends} == {"survived"}
+    assert {end: kills[end] for end in ends} == {end: {"also"} for end in ends}
+    assert kills["1 for 2, column 22"] == {"one", "also", "less"}
+    assert {*alone} == {*kills}
+
+
+def test_a_check_of_a_variant_is_named(tmp_path: Path) -> None:
+    path = spec_in(tmp_path, WEAK + LESS)
+    out = tmp_path / "out.json"
+    assert main(["mutate", f"{path}::less", "--jobs", "1", "-q", "--json", str(out)]) == 0
+    (report,) = json.loads(out.read_text("utf-8"))["reports"]
+    assert report["known"] == len(judged(path)["mutants"])
+    assert fates(report)["1 for 2, column 22"] == "killed"
+
+
 def test_mutants_that_read_alike_are_numbered(tmp_path: Path) -> None:
     text = SPEC.replace("x == 2 and not seen", "x == 2 and x == 2 and not seen")
     found = [each["what"] for each in judged(spec_in(tmp_path, text))["mutants"]]

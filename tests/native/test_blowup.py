@@ -6,7 +6,7 @@ import pytest
 
 from checker.engines.native.codegen.image import build
 from checker.engines.native.search import blowup as module
-from checker.engines.native.search.blowup import blowup_factors
+from checker.engines.native.search.blowup import blowup
 from checker.engines.native.search.search import Search
 from checker.engines.native.search.tiered_jit import first_kernel
 from checker.instantiate.assemble import instantiate
@@ -55,7 +55,7 @@ def test_all_of_a_small_space_is_counted(
     monkeypatch.setattr(module, "WORTH_SAYING", 0.0)
     search = searched(system_of(spec, check))
     states = states_of(search)
-    found = {weight.name: weight.factor for weight in blowup_factors(search.system, search.store)}
+    found = {weight.name: weight.factor for weight in blowup(search.system, search.store)[0]}
     compared = 0
     for index, variable in enumerate(search.system.variables):
         without = len({(*state[:index], *state[index + 1 :]) for state in states})
@@ -72,12 +72,12 @@ def test_all_of_a_small_space_is_counted(
 def test_messages_have_weights_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WORTH_SAYING", 1.0)
     search = searched(system_of("consensus/paxos", "quorums_that_miss_each_other"))
-    names = {weight.name for weight in blowup_factors(search.system, search.store)}
+    names = {weight.name for weight in blowup(search.system, search.store)[0]}
     assert "PROMISE in `in flight`" in names
 
 
 def test_a_sample_walks_few_rows_whoever_holds_them() -> None:
     system = system_of("oracles/two_phase", "three")
-    one, three = (blowup_factors(system, searched(system, threads).store) for threads in (1, 3))
+    one, three = (blowup(system, searched(system, threads).store) for threads in (1, 3))
     assert one == three
-    assert all(weight.factor >= 1 for weight in one)
+    assert all(weight.factor >= 1 for weight in one[0])

@@ -21,7 +21,7 @@ from checker.engines.native.search.answers import answer_of_states
 from checker.engines.native.search.capacity_growth import Carry
 from checker.engines.native.search.compact import without_rounds
 from checker.engines.native.search.explored import Explored, Undecided
-from checker.engines.native.search.finalize import finalize
+from checker.engines.native.search.finalize import answer_so_far, finalize
 from checker.engines.native.search.reduction_stats import orbits_in
 from checker.engines.native.search.search import Search
 from checker.engines.native.search.store import OutOfMemory, Store
@@ -34,7 +34,15 @@ from checker.model.interpreter import Event
 from checker.model.ir import TransitionSystem
 from checker.records import replace
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
-from checker.results.answer import Answer, Limits, Listener, State, Unsupported, nothing_known
+from checker.results.answer import (
+    INTERRUPTED,
+    Answer,
+    Limits,
+    Listener,
+    State,
+    Unsupported,
+    nothing_known,
+)
 
 if TYPE_CHECKING:
     from checker.engines.chance import ChanceGraph, ChanceProblem
@@ -150,6 +158,7 @@ def explore(
             return nothing_known(NAME, time.monotonic() - begun, error)
         search.begun = begun
         search.awaits_compiler = not answer_only
+        search.on_violation = _report_violations
         try:
             pack = search.kernel.image.layout.pack
             initial = None if starts is None else [pack(state) for state, _ in starts]
@@ -266,19 +275,23 @@ def _conclude(search: Search, journal: Journal | None, answer_only: bool) -> Ans
             journal.save(search.store)
     many = answer.distinct_states >= (MANY if answer.exhaustive else SOME)
     if many and not answer_only:
-        from checker.engines.native.search.blowup import blowup_factors, varieties
+        from checker.engines.native.search.blowup import blowup
 
         with contextlib.suppress(KeyboardInterrupt):
+            search.report_known(answer)
             limits = search.limits
             if limits.max_states is not None and answer.stopped == limits.no_more_states:
                 # with threads, which states of the next level were found is nondeterministic
                 search.store.drop(search.found.depth + 1)
-            answer = replace(
-                answer,
-                weights=blowup_factors(search.system, search.store),
-                varieties=varieties(search.system, search.store),
-            )
+            weights, varieties = blowup(search.system, search.store)
+            answer = replace(answer, weights=weights, varieties=varieties)
     return answer
+
+
+def _report_violations(search: Search) -> None:
+    """Reports the violations that a search has found which goes on."""
+    under_way = replace(_as_explored(search), stopped=INTERRUPTED)
+    search.report_known(answer_so_far(NAME, under_way))
 
 
 def _as_explored(search: Search) -> Explored:
@@ -299,6 +312,8 @@ def _as_explored(search: Search) -> Explored:
         path_to=partial(path_to, search),
         tell=search.tell,
         orbits=lambda: orbits_in(search.store),
+        known=search.report_known,
+        runs=search.runs,
     )
 
 

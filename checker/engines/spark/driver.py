@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
@@ -39,6 +40,7 @@ from checker.model.ir import TransitionSystem
 from checker.records import replace
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.results.answer import (
+    FOUND,
     INTERRUPTED,
     Answer,
     Limits,
@@ -372,6 +374,7 @@ class SparkRun:
             seconds=outcome.seconds,
             path_to=self._path_to,
             tell=self._tell,
+            known=partial(self._tell, FOUND),
             cycles=grounds.cycles,
             orbits=lambda: outcome.orbits or self._orbits(outcome),
         )
@@ -431,10 +434,10 @@ class SparkRun:
             self._report_lost,
         )
 
-    def _tell(self, phase: str) -> None:
+    def _tell(self, phase: str, answer: Answer | None = None) -> None:
         if self.listener is not None:
             seconds = time.monotonic() - self.started
-            self.listener(Progress(self._states, 0, 0, seconds, 0, phase))
+            self.listener(Progress(self._states, 0, 0, seconds, 0, phase, answer=answer))
 
     def _path_to(self, depth: int, target: Best) -> Path:
         return path_to(self.image, self.folder.parts(), self._find, depth, target)

@@ -10,13 +10,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
 from checker.language.mutation.source_text import Edit, Source
-from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items
 from checker.language.syntax.walk import nodes_of
 from checker.records import replace
@@ -42,7 +41,10 @@ OPPOSITE = {"==": "!=", "!=": "==", "and": "or", "or": "and"}
 
 class Mutant(Struct, frozen=True):
     """A changed ``text`` of the spec at ``path``: a change of ``kind`` in line ``line`` of
-    ``protocol``, which touches the lines up to ``last``; ``change``: it in words."""
+    ``protocol``, which touches the lines up to ``last``; ``change``: it in words.
+
+    ``variants``: the same text with a variant of the protocol, by its name; it may be invalid: a
+    variant can be equal to a mutant, or change what a mutant lacks."""
 
     path: Path
     protocol: str
@@ -51,6 +53,7 @@ class Mutant(Struct, frozen=True):
     change: str
     text: str
     last: int
+    variants: Mapping[str, str] = {}
 
     @property
     def what(self) -> str:
@@ -73,14 +76,18 @@ def mutants(path: Path) -> list[Mutant]:
     """All mutants of the spec at ``path``, those of each protocol in the order of its text."""
     source = Source(path)
     kept = source.kept()
+    of_variants = {each: source.kept(each) for each in sorted(source.lonely_variants())}
     found: dict[str, Mutant] = {}
     for protocol in source.spec.items:
         if not isinstance(protocol, ast_items.Protocol):
             continue
+        name = protocol.name.text
+        of_this = {v: kept for v, kept in of_variants.items() if source.made_of(v)[-1] == name}
         for kind, line, what, edits in _changes(source, protocol):
             text = source.edited([*kept, *edits])
             last = max(source.line_of(edit.end) for edit in edits)
-            found.setdefault(text, Mutant(path, protocol.name.text, kind, line, what, text, last))
+            variants = {v: source.edited([*kept, *edits]) for v, kept in of_this.items()}
+            found.setdefault(text, Mutant(path, name, kind, line, what, text, last, variants))
     return told_apart(found.values())
 
 
@@ -95,17 +102,20 @@ def told_apart(found: Iterable[Mutant]) -> list[Mutant]:
     return numbered
 
 
-def checks_of(path: Path, protocol: str) -> list[str]:
-    """The checks of the spec at ``path`` that may depend on its ``protocol``, by name."""
-    spec = parse(path.read_text(encoding="utf-8"), str(path))
-    protocols = {p.name.text: p for p in spec.items if isinstance(p, ast_items.Protocol)}
-    found = []
-    for check in spec.items:
+def checks_of(path: Path, protocol: str) -> dict[str, str]:
+    """The checks of the spec at ``path`` that may depend on its ``protocol``, by name: each with
+    the variant that its text needs (:attr:`Mutant.variants`), empty where it needs none."""
+    source = Source(path)
+    alone = source.lonely_variants()
+    protocols = {p.name.text: p for p in source.spec.items if isinstance(p, ast_items.Protocol)}
+    found = {}
+    for check in source.spec.items:
         if not isinstance(check, ast_items.Check):
             continue
         given = [g.what.text for g in check.items if isinstance(g, ast_items.Given)]
-        if protocol in _below(protocols, [check.protocol.text, *given]):
-            found.append(check.name.text)
+        of = check.protocol.text
+        if protocol in _below(protocols, [source.made_of(of)[-1], *given]):
+            found[check.name.text] = of if of in alone else ""
     return found
 
 

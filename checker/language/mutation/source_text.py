@@ -62,11 +62,11 @@ class Source:
             text = text[: edit.start] + edit.text + text[edit.end :]
         return text[start:]
 
-    def kept(self) -> list[Edit]:
+    def kept(self, variant: str = "") -> list[Edit]:
         """The edits of every mutant of a protocol: imports with absolute paths; no scenarios, no
-        mutants of its author, no numbers, and no variants that only their own checks need: a mutant
-        may be equal to one."""
-        alone = self._lonely_variants()
+        mutants of its author, no numbers, and no variants that only their own checks need, since a
+        mutant may be equal to one; ``variant``: this one stays, with those that it is made of."""
+        alone = self.lonely_variants() - {*self.made_of(variant)}
         edits = self.imports() + self.scenarios(alone)
         for item in self.spec.items:
             name = item.protocol if isinstance(item, ast_items.Check) else None
@@ -102,7 +102,19 @@ class Source:
             or (isinstance(part, ast_items.Expect) and isinstance(part.value, int))
         ]
 
-    def _lonely_variants(self) -> set[str]:
+    def made_of(self, name: str) -> list[str]:
+        """The protocol or variant ``name``, and those that it is a variant of, the last one a
+        protocol."""
+        variants = {
+            each.name.text: each for each in self.spec.items if isinstance(each, ast_items.Variant)
+        }
+        found = [name]
+        while name in variants and variants[name].of.text not in found:
+            name = variants[name].of.text
+            found.append(name)
+        return found
+
+    def lonely_variants(self) -> set[str]:
         """The variants that may be left out: none where layers may be made of protocols of the
         file, since what implements an interface alone is its layer."""
         items = self.spec.items

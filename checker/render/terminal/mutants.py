@@ -88,6 +88,8 @@ def _rows(report: Mutation) -> Iterator[tuple[str, str]]:
     yield "checks", ", ".join(report.checks)
     if report.left_out:
         yield "not run", f"{', '.join(report.left_out)}: for all n"
+    if report.undecided:
+        yield "not asked", f"{', '.join(report.undecided)}: not decided in their share of the time"
     if report.since is not None:
         yield "since", f"only lines that have changed since {report.since}"
     if report.seed is not None:

@@ -58,21 +58,31 @@ def decide(search: Explored) -> Verdicts:
     Where it is not exhaustive only bad ends that it met are reported.  Raises
     :class:`checker.engines.native.search.states.Unevaluable` where a property can't be evaluated.
     """
-    started, found = time.monotonic(), Verdicts()
-    props = [
-        (i, p) for i, p in enumerate(search.system.properties) if p.kind is PropertyKind.LIVENESS
-    ]
-    violating = search.found.violating
-    for prop in (prop for _, prop in props if prop.name in violating):
-        try:
-            with budgets.raising_when_exhausted(late=True):
-                found.violations[prop.name] = _bad_end(search, prop)
-        except KeyboardInterrupt as error:
-            found.undecided[prop.name] = without_run(error)
-    if props and search.exhaustive:
-        left = search.system.open_properties(violating)
-        _Decision(search, found, [(i, p) for i, p in props if p in left]).run()
+    started, found = time.monotonic(), verdicts_of_ends(search)
+    properties = search.system.properties
+    if search.exhaustive and any(p.kind is PropertyKind.LIVENESS for p in properties):
+        left = open_ones(search)
+        _Decision(search, found, [(i, p) for i, p in enumerate(properties) if p in left]).run()
     found.seconds = time.monotonic() - started
+    return found
+
+
+def open_ones(search: Explored) -> list[Property]:
+    """The ``LIVENESS`` properties that no bad end violates."""
+    left = search.system.open_properties(search.found.violating)
+    return [prop for prop in left if prop.kind is PropertyKind.LIVENESS]
+
+
+def verdicts_of_ends(search: Explored) -> Verdicts:
+    """The verdicts on the ``LIVENESS`` properties that are violated by bad ends of the search."""
+    found = Verdicts()
+    for prop in search.system.properties:
+        if prop.kind is PropertyKind.LIVENESS and prop.name in search.found.violating:
+            try:
+                with budgets.raising_when_exhausted(late=True):
+                    found.violations[prop.name] = _bad_end(search, prop)
+            except KeyboardInterrupt as error:
+                found.undecided[prop.name] = without_run(error)
     return found
 
 

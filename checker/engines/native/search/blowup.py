@@ -39,14 +39,23 @@ WORTH_SAYING = 1.5
 """Smaller weights are not reported."""
 
 
-def blowup_factors(system: TransitionSystem, store: Store) -> tuple[Weight, ...]:
-    """The factors that multiply the states in ``store``, the heaviest first."""
+def blowup(
+    system: TransitionSystem, store: Store
+) -> tuple[tuple[Weight, ...], tuple[Variety, ...]]:
+    """The factors that multiply the states in ``store``, and the numbers of values that the
+    variables have in a sample of them, the largest first."""
     rows = _sample(store)
     if not rows:
-        return ()
+        return (), ()
     layout = store.kernel.image.layout
     sample = [layout.unpack(words) for words in rows]
-    seen = _Seen(store)
+    return _weights(system, store, rows, sample), _varieties(system, sample)
+
+
+def _weights(
+    system: TransitionSystem, store: Store, rows: Sequence[tuple[int, ...]], sample: Sequence[State]
+) -> tuple[Weight, ...]:
+    layout, seen = store.kernel.image.layout, _Seen(store)
     step = max(1, len(rows) // WALKED)
     walked = [(_whole(words), state) for words, state in zip(rows, sample, strict=True)][::step]
     found = []
@@ -57,10 +66,7 @@ def blowup_factors(system: TransitionSystem, store: Store) -> tuple[Weight, ...]
     return tuple(each for each in found if each.factor >= WORTH_SAYING)
 
 
-def varieties(system: TransitionSystem, store: Store) -> tuple[Variety, ...]:
-    """The numbers of values of the variables in a sample of the states, the largest first."""
-    layout = store.kernel.image.layout
-    sample = [layout.unpack(words) for words in _sample(store)]
+def _varieties(system: TransitionSystem, sample: Sequence[State]) -> tuple[Variety, ...]:
     found = []
     for index, variable in enumerate(system.variables):
         values = len({state[index] for state in sample})

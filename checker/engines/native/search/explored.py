@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.search.compact import NO_GRAPH
-from checker.engines.native.search.findings import Best, Findings
+from checker.engines.native.search.findings import Best, Findings, Target
 from checker.engines.native.search.store import Store
 from checker.model.ir import TransitionSystem
 from checker.polling import poll
-from checker.results.answer import Limits, Path
+from checker.results.answer import Answer, Limits, Path
 
 
 class Undecided(Exception):
@@ -36,7 +36,9 @@ class Explored(Struct):
     bytes that they and the visited set take; ``lost``: a state in which a property can't be
     evaluated; ``stopped``: why the search is not exhaustive, or ``None``; ``started``: on the clock
     of ``time.monotonic``; ``path_to``: a shortest execution to a state of a level; ``tell``:
-    reports what is done now; ``orbits``: gives the sizes of orbits in a sample of the states, as
+    reports what is done now, ``known`` what is known before that; ``runs``: executions of the
+    system to violations that are known already, to which others are added; ``orbits``: gives the
+    sizes of orbits in a sample of the states, as
     :func:`checker.engines.native.search.reduction_stats.weigh` does ((0, 0): not known; ``None``:
     ask ``load``).
     """
@@ -55,8 +57,10 @@ class Explored(Struct):
     seconds: float
     path_to: Callable[[int, Best], Path]
     tell: Callable[[str], None]
+    known: Callable[[Answer], None]
     cycles: Callable[[], GraphStates] | None = None
     orbits: Callable[[], tuple[int, int]] | None = None
+    runs: dict[Target, Path] = field(default_factory=dict)
 
     def whole(self) -> GraphStates:
         """All states.  Raises :class:`Undecided`, too, where steps were left out: the graph is then

@@ -6,10 +6,16 @@ from contextlib import suppress
 from typing import NoReturn
 
 from checker.engines import budgets
-from checker.engines.native.liveness.liveness_decision import Verdicts, bad_for, decide
+from checker.engines.native.liveness.liveness_decision import (
+    Verdicts,
+    bad_for,
+    decide,
+    open_ones,
+    verdicts_of_ends,
+)
 from checker.engines.native.search.compact import omission_probability, omission_text
 from checker.engines.native.search.explored import Explored
-from checker.engines.native.search.findings import Best
+from checker.engines.native.search.findings import Best, Target
 from checker.engines.native.search.lift_trace import CapacityMet, TraceLifter
 from checker.engines.native.search.reduction_stats import reduction_stats
 from checker.engines.native.search.states import Unevaluable
@@ -20,7 +26,11 @@ from checker.model.interpreter import State
 from checker.model.ir import TransitionSystem
 from checker.properties.persistence import persistence
 from checker.records import replace
-from checker.results.answer import Answer, Path, stop_reason, without_run
+from checker.results.answer import INTERRUPTED, Answer, Path, stop_reason, without_run
+
+NOWHERE: Target = (-1, (0, ()))
+LONG = 20_000
+"""Of so many states liveness may take long: what is known before is reported."""
 
 
 def finalize(engine: str, search: Explored) -> Answer:
@@ -30,10 +40,25 @@ def finalize(engine: str, search: Explored) -> Answer:
     plan = search.kernel.image.reductions
     if plan.acyclic and search.found.cyclic:
         raise Cyclic
+    if search.exhaustive and search.states >= LONG:
+        with suppress(KeyboardInterrupt):
+            search.known(answer_so_far(engine, search))
     try:
         live = decide(search)
     except Unevaluable as lost:
         _raise_lost(search, lost.words)
+    return replace(_answer(engine, search, live), reduced=reduction_stats(search))
+
+
+def answer_so_far(engine: str, search: Explored) -> Answer:
+    """The answer should ``search`` be interrupted now; liveness is undecided but for bad ends."""
+    live = verdicts_of_ends(search)
+    live.undecided |= dict.fromkeys((prop.name for prop in open_ones(search)), INTERRUPTED)
+    return replace(_answer(engine, search, live), stopped=INTERRUPTED)
+
+
+def _answer(engine: str, search: Explored, live: Verdicts) -> Answer:
+    """The answer with these verdicts on liveness; what reductions have saved is not counted."""
     found, runs = search.found, _Runs(search, live)
     bits = search.kernel.image.compact
     omitted = omission_probability(search.states, bits) if bits else None
@@ -58,7 +83,6 @@ def finalize(engine: str, search: Explored) -> Answer:
         edges=live.edges,
         bytes_per_edge=live.bytes_per_edge,
         liveness_seconds=live.seconds,
-        reduced=reduction_stats(search),
         remarks=() if omitted is None else (omission_text(omitted, bits),),
         omission=omitted,
         judged=_judged_depth(search),
@@ -92,6 +116,10 @@ class _Runs:
         failing = (search.found.violating.keys() | live.violations.keys()) - live.undecided.keys()
         first = {p.asked: p.name for p in reversed(search.system.properties) if p.name in failing}
         names = [p.name for p in search.system.properties if first.get(p.asked) == p.name]
+        for name in names:
+            known = self.search.runs.get(search.found.violating.get(name, NOWHERE))
+            if known is not None and name not in live.violations:
+                self.violations[name] = known
         error = budgets.ended(lambda: self._make(names), late=True)
         if error is not None:
             self.stopped = stop_reason(error) if search.found.faulty and not self.fault else None
@@ -101,9 +129,13 @@ class _Runs:
     def _make(self, names: list[str]) -> None:
         found, concrete = self.search.found, self._concrete
         for name in names:
+            if name in self.violations:
+                continue
             path = self.live.violations.get(name) or self.search.path_to(*found.violating[name])
             try:
                 self.violations[name] = _lift_path(concrete, name, path) if concrete else path
+                if name not in self.live.violations:
+                    self.search.runs[found.violating[name]] = self.violations[name]
             except CapacityMet as capacity:
                 self.fault, self.missing[name] = capacity.met, str(capacity)
         if found.faulty and self.fault is None:

@@ -16,6 +16,9 @@ from checker.results.answer import Limits, Unsupported
 Best = tuple[int, tuple[int, ...]]
 """A fingerprint and the words of a state: compared in this order."""
 
+Target = tuple[int, Best]
+"""A state of a level."""
+
 
 TOO_NESTED = "an action has more nested choices than the native engine supports"
 
@@ -91,9 +94,9 @@ class Findings(Struct):
     """
 
     depth: int = 0
-    violating: dict[str, tuple[int, Best]] = field(default_factory=dict)
+    violating: dict[str, Target] = field(default_factory=dict)
     premises: set[str] = field(default_factory=set)
-    faulty: tuple[int, Best] | None = None
+    faulty: Target | None = None
     maybe_cyclic: bool = False
     cyclic: bool = False
     transitions: int = 0

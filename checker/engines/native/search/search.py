@@ -18,7 +18,7 @@ from checker.engines.native.codegen.fields import Context, Mode, Worker
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.liveness.cycle_detection import has_cycle
 from checker.engines.native.search.explored import Undecided
-from checker.engines.native.search.findings import TOO_NESTED, Best, Findings
+from checker.engines.native.search.findings import TOO_NESTED, Best, Findings, Target
 from checker.engines.native.search.store import BLOCK, OutOfMemory, Store, WorkerMemory
 from checker.engines.native.search.tiered_jit import PendingOptimisation
 from checker.engines.search_engine import Cyclic
@@ -26,9 +26,12 @@ from checker.model import interpreter
 from checker.model.ir import PropertyKind, TransitionSystem
 from checker.results.answer import (
     DECIDED,
+    FOUND,
     INTERRUPTED,
+    Answer,
     Limits,
     Listener,
+    Path,
     Progress,
     Unsupported,
     stop_reason,
@@ -50,6 +53,8 @@ SLICE = 0.1
 
 LOOK_FROM = 4096
 """The number of states from which on cycles are looked for."""
+LONG = 20_000
+"""The number of states from which on violations are reported during a search."""
 
 Segment = tuple[WorkerMemory, int, int]
 """Rows of a worker: from, up to but not including."""
@@ -60,7 +65,9 @@ class Search:
 
     ``found``: what is known once level ``found.depth - 1`` is closed; ``complete``: the last
     findings without a runtime error; ``stopped``: why it is not exhaustive; ``seconds``: its time,
-    and ``earlier`` that of the search that it continues; ``begun``: the start of the time limit.
+    and ``earlier`` that of the search that it continues; ``begun``: the start of the time limit;
+    ``runs``: executions to violations that are reconstructed already; ``on_violation``
+    reconstructs them, and reports that they are found.
     """
 
     def __init__(
@@ -90,6 +97,9 @@ class Search:
         self._grain = 256
         self._look_at = LOOK_FROM
         self._reported = self.started
+        self.runs: dict[Target, Path] = {}
+        self.on_violation: Callable[[Search], None] = lambda _: None
+        self._told = set[str]()
 
     @property
     def kernel(self) -> Kernel:
@@ -217,6 +227,20 @@ class Search:
                 if self.journal is not None:
                     self.journal.close_level(self)
                 self._look_enough()
+            self._report_violations()
+
+    def _report_violations(self) -> None:
+        """Has new violations of a long search reported, with their executions: what is decided
+        must not get lost should the search be ended, or killed."""
+        found = self.found.violating.keys()
+        if found <= self._told or self.stopped or self.lost or self.store.states < LONG:
+            return
+        self._told |= found
+        with contextlib.suppress(KeyboardInterrupt), budgets.raising_when_exhausted():
+            self.on_violation(self)
+        self.store.report()
+        self._know()
+        self._check_time()
 
     def _look_enough(self) -> None:
         """Ends the search where no caller needs the rest."""
@@ -402,7 +426,11 @@ class Search:
         """Reports that the search is over, and what is done now."""
         self._report(True, phase)
 
-    def _report(self, force: bool = False, phase: str = "") -> None:
+    def report_known(self, answer: Answer) -> None:
+        """Reports what is known when the search is over."""
+        self._report(True, FOUND, answer)
+
+    def _report(self, force: bool = False, phase: str = "", answer: Answer | None = None) -> None:
         now = time.monotonic()
         if self.listener is None or (not force and now - self._reported < SLICE):
             return
@@ -415,6 +443,7 @@ class Search:
             now - self.started,
             self.store.used_bytes,
             phase,
+            answer=answer,
         )
         self.listener(progress)
 

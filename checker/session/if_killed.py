@@ -1,0 +1,71 @@
+"""What is reported of a check that is under way, should its process be killed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from checker.instantiate.instantiated import Instantiated
+from checker.records import replace
+from checker.results import so_far
+from checker.results.answer import INTERRUPTED, Answer, Listener, Progress, stop_reason
+from checker.results.verdict import Report
+
+EVERY = 1.0
+"""Seconds between two reports on how far a search came."""
+
+
+class IfKilled:
+    """A listener between a search and ``listener``: passes on what to report if the process is
+    killed (:mod:`checker.results.so_far`).
+
+    ``nothing``: gives the report that nothing is known; ``report_of``: gives the one on an answer.
+    """
+
+    def __init__(
+        self,
+        nothing: Callable[[], Report],
+        report_of: Callable[[Instantiated, Answer], Report],
+        listener: Listener,
+    ) -> None:
+        self._report_of, self._listener, self._last = report_of, listener, -EVERY
+        self._report = nothing
+        so_far.known(nothing)
+
+    def __call__(self, progress: Progress) -> None:
+        """Hears how far a search came, and passes that on."""
+        now = time.monotonic()
+        if progress.states and now - self._last >= EVERY:
+            self._last, report = now, self._report
+            self._report = lambda: _reaching(report(), progress)
+            so_far.known(self._report)
+        self._listener(progress)
+
+    def known(self, made: Instantiated, answer: Answer) -> None:
+        """Hears what is known of the check before its search is concluded."""
+        with suppress(KeyboardInterrupt):  # whoever asks next raises it again
+            report = self._report_of(made, answer)
+            self._report = lambda: report
+            so_far.known(self._report)
+
+    def ended(self, error: KeyboardInterrupt) -> Report:
+        """Returns what is known of a check that was ended by ``error``."""
+        return because(self._report(), stop_reason(error))
+
+
+def because(report: Report, why: str) -> Report:
+    """Returns ``report``, of a check that was interrupted, so that it says ``why`` it has ended."""
+    if not report.was_interrupted:
+        return report
+    verdicts = tuple(
+        replace(verdict, reason=why) if verdict.reason == INTERRUPTED else verdict
+        for verdict in report.verdicts
+    )
+    return replace(report, stopped=why, verdicts=verdicts)
+
+
+def _reaching(report: Report, progress: Progress) -> Report:
+    """Returns ``report`` of a search that came as far as ``progress`` says."""
+    states, depth = max(report.distinct_states, progress.states), max(report.depth, progress.depth)
+    return replace(report, distinct_states=states, depth=depth)

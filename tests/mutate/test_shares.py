@@ -1,0 +1,134 @@
+"""How the time of a command is shared out among checks and mutants."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Struct
+
+from checker.diagnostics import SpecError
+from checker.engines import budgets
+from checker.mutate import mutant_tasks
+from checker.mutate.mutant_tasks import Judged
+from checker.mutate.shares import GROWTH, LEAST, PARTS, ask_originals, judge_in_shares
+from checker.results.mutation import Fate, MutantResult
+from tests.mutate.test_mutate_command import SPEC, judged, spec_in
+
+
+class Task(Struct, frozen=True):
+    number: int
+    share: float | None = None
+
+
+def judging(needs: dict[int, float], asked: list[Task]) -> Any:
+    """Judges tasks that need so many seconds."""
+
+    def judge(tasks: Sequence[Task]) -> Iterator[Judged]:
+        for task in tasks:
+            asked.append(task)
+            late = task.share is not None and task.share < needs[task.number]
+            fate = Fate.UNKNOWN if late else Fate.KILLED
+            yield Judged(MutantResult(task.number, "P", 1, "kind", "what", fate), late)
+
+    return judge
+
+
+def shared(needs: dict[int, float], seconds: float | None, seed: int = 0) -> Any:
+    asked: list[Task] = []
+    tasks: Any = [Task(number) for number in needs]
+    found = [*judge_in_shares(tasks, seconds, seed, 2, judging(needs, asked))]
+    return asked, {each.number: each.fate for each in found}
+
+
+def test_without_a_budget_each_is_judged_once_in_order() -> None:
+    asked, found = shared({1: 9.0, 2: 1.0, 3: 99.0}, None)
+    assert asked == [Task(1), Task(2), Task(3)]
+    assert {*found.values()} == {Fate.KILLED}
+
+
+def test_what_a_share_does_not_decide_has_a_larger_one() -> None:
+    needs = {n: 1.0 for n in range(1, 21)} | {7: 100.0}
+    asked, found = shared(needs, 100.0)
+    first = max(LEAST, 100.0 * 2 / (PARTS * len(needs)))
+    shares = [task.share for task in asked if task.number == 7]
+    assert shares == [first, first * GROWTH, first * GROWTH**2]
+    assert len(asked) == len(needs) + 2
+    assert {*found.values()} == {Fate.KILLED}, "the last that is said counts"
+
+
+def test_the_order_is_drawn() -> None:
+    needs = {n: 1.0 for n in range(1, 21)}
+    orders = [[task.number for task in shared(needs, 100.0, seed)[0]] for seed in (1, 1, 2)]
+    assert orders[0] == orders[1] != orders[2]
+    assert all(sorted(order) == [*needs] != order for order in orders)
+
+
+class Report(Struct):
+    """As much of a report as is asked for; it takes `needs` seconds."""
+
+    check: str
+    needs: float = 0.0
+    exit_code: int = 0
+    was_interrupted: bool = False
+    verdicts: tuple[Any, ...] = ()
+    file: str = "p.bcast"
+
+
+def originals(reports: Sequence[Report], seconds: float | None, takes: float = 0.0) -> Any:
+    shares: list[float | None] = []
+
+    def ask(name: str, share: float | None) -> Any:
+        shares.append(share)
+        time.sleep(takes)
+        found = next(each for each in reports if each.check == name)
+        late = share is not None and share < found.needs
+        return Report(name, found.needs, 3 if late else found.exit_code)
+
+    found, late = ask_originals([each.check for each in reports], seconds, ask)
+    return [each.check for each in found], late, shares
+
+
+def test_a_check_that_takes_too_long_is_left_out() -> None:
+    found, late, shares = originals([Report("a"), Report("b", 1000.0), Report("c")], 900.0)
+    assert (found, late) == (["a", "c"], ["b"])
+    assert shares[0] == pytest.approx(100.0, rel=0.1), "a third of the time, for three checks"
+    assert shares[2] == pytest.approx(300.0, rel=0.1), "what the others have not used"
+
+
+def test_a_check_has_the_least_share_until_the_time_is_over() -> None:
+    """Time passes while checks are asked: there is none left for the others."""
+    many = [Report("a"), Report("b", 1000.0), Report("c")]
+    assert originals(many, 0.01, 0.02) == (["a"], ["b", "c"], [LEAST])
+
+
+def test_a_red_check_is_refused_and_so_is_nothing_decided() -> None:
+    for reports, seconds in (
+        ([Report("a"), Report("b", exit_code=1)], 90.0),
+        ([Report("a", 1000.0), Report("b", 1000.0)], 90.0),
+        ([Report("a"), Report("b", exit_code=3)], None),
+    ):
+        with pytest.raises(SpecError) as refused:
+            originals(reports, seconds)
+        assert refused.value.diagnostics[0].code == "E127"
+
+
+def test_a_budget_that_is_over_leaves_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge, done = mutant_tasks.judge_mutant, list[int]()
+
+    def ending(task: Any, listener: Any) -> Judged:
+        if len(done) == 3:
+            raise budgets.BudgetExhausted("the time is over")
+        done.append(task.number)
+        return judge(task, listener)
+
+    monkeypatch.setattr(mutant_tasks, "judge_mutant", ending)
+    report = judged(spec_in(tmp_path, SPEC), "--budget", "1000", code=3)
+    assert sorted(done) == [each["number"] for each in report["mutants"]] != [1, 2, 3]
+    assert report["stopped"].endswith(f"3 of {report['drawn']} reached")
+    assert "stopped" in (said := capsys.readouterr().out) and "reached" in said
