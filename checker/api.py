@@ -14,6 +14,7 @@ from checker.conform.driving import drive as drive
 
 if TYPE_CHECKING:
     from checker.audit.audit import Audit
+    from checker.results.state_graph import StateGraph
     from checker.results.verdict import Report
     from checker.sweep.result import Sweep
 
@@ -95,6 +96,21 @@ def sweep(
     return swept(plan(path, name, grid_of(axes), for_each_cell(options, at_once)), at_once)
 
 
+def state_graph(
+    path: str, name: str | None = None, *, settings: Mapping[str, object] | None = None
+) -> StateGraph:
+    """Returns the state graph of the check ``name`` of the file ``path`` (``None``: its only
+    check), as ``bivalence show --graph`` draws it.
+
+    Raises :class:`checker.diagnostics.SpecError`, also where it is too large to draw (E129).
+    """
+    from checker.engines.options import Options
+    from checker.session.observed_graph import observed_graph
+
+    given = {key: str(value) for key, value in (settings or {}).items()}
+    return observed_graph(path, name, Options(settings=given))
+
+
 def audit(logs: str | Iterable[str], interface: str, **asked: Any) -> Audit:
     """Asks of ``logs`` (files or folders) the properties of ``interface``, as ``bivalence audit``
     does.
@@ -103,6 +119,9 @@ def audit(logs: str | Iterable[str], interface: str, **asked: Any) -> Audit:
     ``mapping``, ``manifest``, ``grace``, ``restriction``.  Raises
     :class:`checker.diagnostics.SpecError`.
     """
+    from checker.diagnostics.packages import require_arrow
+
+    require_arrow()
     from checker.audit.audit import Request
     from checker.audit.audit import audit as ask
 

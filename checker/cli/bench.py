@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
-from checker.cli.settings import QUERY_TIMEOUT
+from checker.cli.settings import QUERY_TIMEOUT, SEARCH
 
 if TYPE_CHECKING:
     from checker.engines.options import Options
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from checker.proving.threshold import FileReport, Specifications
     from checker.results.verdict import PropertyVerdict
 
-BUDGET = 60.0
+BUDGET = 300.0
 """Seconds for each file or check."""
 
 TABLES = {"tla": "oracles/tla.tsv", "qvbs": "chance/qvbs.tsv"}
@@ -37,6 +37,7 @@ TABLES = {"tla": "oracles/tla.tsv", "qvbs": "chance/qvbs.tsv"}
     help="Time limit per file or check.",
 )
 @QUERY_TIMEOUT
+@SEARCH
 @click.option(
     "--markdown",
     metavar="FILE",
@@ -44,7 +45,12 @@ TABLES = {"tla": "oracles/tla.tsv", "qvbs": "chance/qvbs.tsv"}
     " `<!-- KIND: end -->`.",
 )
 def bench(
-    kind: str, path: str | None, budget: float, query_timeout: float | None, markdown: str | None
+    kind: str,
+    path: str | None,
+    budget: float,
+    query_timeout: float | None,
+    search: int | None,
+    markdown: str | None,
 ) -> int:
     """Compare verdicts and numbers with published ones.
 
@@ -66,8 +72,10 @@ def bench(
     from checker.engines.options import Options
     from checker.results.answer import Limits
 
+    if search is not None and kind in TABLES:
+        raise click.UsageError("--search applies to threshold automata only")
     page = None if markdown is None else _Page(Path(markdown), kind)
-    options = Options(limits=Limits(timeout=budget), query_timeout=query_timeout)
+    options = Options(limits=Limits(max_states=search, timeout=budget), query_timeout=query_timeout)
     if kind in TABLES:
         table = resources.specs() / TABLES[kind] if path is None else Path(path)
         code, lines = compare_numbers(table, options)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checker.diagnostics.packages import require_arrow
 from checker.extensions.tables import AUTO
 from checker.records import replace
 
@@ -52,7 +53,10 @@ def with_keeping(options: Options, given: Mapping[str, Any], checks: int) -> Opt
         raise click.UsageError(f"{both[0]} applies to one check: name it, as FILE::CHECK")
     if given["keep"] and not both:
         raise click.UsageError("--keep needs --checkpoint or --resume")
-    return replace(options, **{name: given[name] for name in NAMES}) if both else options
+    if not both:
+        return options
+    require_arrow()
+    return replace(options, **{name: given[name] for name in NAMES})
 
 
 def say_kept(report: Report, options: Options) -> None:

@@ -25,7 +25,6 @@ PACKAGES = (
     ("lark", "reading specs"),
     ("rich", "text views"),
     ("llvmlite", "the native engine"),
-    ("pyarrow", "runs and results on disk"),
     ("z3-solver", "proofs"),
 )
 """Packages, and their purposes."""
@@ -68,13 +67,17 @@ def doctor(master: str | None, conf: tuple[str, ...]) -> int:
 
 def findings() -> Iterator[Finding]:
     """Yields all test results, in order."""
-    from checker.resources import version
+    from checker.diagnostics.packages import OF_ARROW
+    from checker.resources import install_command, version
 
     yield Finding("bivalence", True, version())
     new = sys.version_info >= (3, 11)
     yield Finding("python", new, platform.python_version(), "Python 3.11 or later is required")
     for package in PACKAGES:
         yield _package(*package)
+    remedy = install_command("arrow")
+    for name in OF_ARROW:
+        yield replace(_package(name, "audits, tables and checkpoints"), remedy=remedy, needed=False)
     yield _engine()
     yield _cache()
     yield Finding("cores", True, str(cores()))

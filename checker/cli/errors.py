@@ -67,8 +67,10 @@ def attempt_quietly(what: Callable[[], None]) -> Failure:
     def noting() -> None:
         try:
             what()
-        except SpecError as problem:
-            errors.extend(problem.diagnostics)
+        except Exception as problem:
+            found = named(problem)
+            if isinstance(found, SpecError):
+                errors.extend(found.diagnostics)
             raise
 
     with contextlib.redirect_stderr(said):
@@ -129,6 +131,7 @@ def say_unusable(problem: BaseException) -> int | None:
     from checker.model.evaluate import RunFault
     from checker.results.answer import Unsupported
 
+    problem = named(problem)
     if isinstance(problem, SpecError):
         for found in problem.diagnostics[:MOST]:
             console.print_note(console.render_with_source(found).rstrip("\n"))
@@ -145,6 +148,15 @@ def say_unusable(problem: BaseException) -> int | None:
         console.print_note(f"{where}no run can start: {problem.message} ({problem.code})")
         return VIOLATED
     return None
+
+
+def named(problem: BaseException) -> BaseException:
+    """Returns the error itself; where a package of the extra ``arrow`` is missing, E130."""
+    from checker.diagnostics.packages import OF_ARROW, lacking
+
+    if isinstance(problem, ModuleNotFoundError) and problem.name in OF_ARROW:
+        return lacking(problem.name)
+    return problem
 
 
 def say_notes(problem: BaseException) -> None:

@@ -17,7 +17,7 @@ from checker.cli.document_options import (
 )
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import SHOW, VERBOSE
-from checker.cli.settings import DEPTH, MEMORY, QUERY_TIMEOUT, SET
+from checker.cli.settings import DEPTH, MEMORY, QUERY_TIMEOUT, SEARCH, SET
 
 if TYPE_CHECKING:
     from checker.cli.progress import Meter
@@ -84,6 +84,7 @@ METHODS = {
     is_flag=True,
     help="With --all-n: find the weakest sufficient linear condition, and thresholds.",
 )
+@SEARCH
 @JSON_OUT
 @JUNIT_OUT
 @SARIF_OUT
@@ -106,6 +107,7 @@ def prove(
     certificate: str | None,
     tight: bool,
     synthesize: bool,
+    search: int | None,
     files: Files,
     steps: bool,
     verbose: bool,
@@ -127,7 +129,7 @@ def prove(
     from checker.results.answer import Limits
 
     files.require_apart(certificate)
-    limits = Limits(max_depth=depth, timeout=budget, memory=memory)
+    limits = Limits(max_states=search, max_depth=depth, timeout=budget, memory=memory)
     given = {
         "settings": settings, "depth": depth, "certificate": certificate, "shown": shown,
         "synthesize": synthesize, "steps": steps,
@@ -135,6 +137,8 @@ def prove(
     if are_threshold_files(names, given, method):
         asked_of_files = Options(limits=limits, query_timeout=query_timeout)
         return prove_files(names, asked_of_files, files, Display(quiet, verbose))
+    if search is not None:
+        raise click.UsageError("--search applies to threshold automata only")
     asked = targets(names, budget, memory)
     display = Display(quiet, verbose, shown, whole=steps, steps=steps)
     display.require(asked)

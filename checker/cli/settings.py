@@ -98,6 +98,13 @@ QUERY_TIMEOUT = click.option(
     metavar="SECONDS",
     help="Time limit of z3 per query.",
 )
+SEARCH = click.option(
+    "--search",
+    type=click.IntRange(min=1),
+    metavar="STATES",
+    help="Of threshold automata: also search so many states of small sizes for what is proved,"
+    " and replay violations by the interpreter.",
+)
 
 
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:

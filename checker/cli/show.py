@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
+from checker.cli.check import only_asked
 from checker.cli.settings import FINE_STEPS, SET, TIMEOUT
 
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 @SET
 @click.option("--system", is_flag=True, help="Print the finite transition system.")
 @click.option("--automaton", is_flag=True, help="Print the threshold automaton for all sizes.")
-@click.option("--svg", metavar="FILE", help="Draw the threshold automaton.")
+@click.option(
+    "--graph", is_flag=True, help="Print the state graph of a small check, in DOT for Graphviz."
+)
+@click.option("--svg", metavar="FILE", help="Draw the state graph or the threshold automaton.")
+@click.option("--only", multiple=True, metavar="PROPERTY", help="Show only PROPERTY (repeatable).")
 @FINE_STEPS
 @TIMEOUT
 def show(
@@ -29,19 +34,22 @@ def show(
     settings: tuple[str, ...],
     system: bool,
     automaton: bool,
+    graph: bool,
     svg: str | None,
+    only: tuple[str, ...],
     fine_steps: bool,
     timeout: float | None,
 ) -> int:
     """Show the properties and assumptions of checks.
 
     With --system, shows the finite transition system that `check` explores; with --automaton, the
-    threshold automaton that `prove --all-n` analyses.
+    threshold automaton that `prove --all-n` analyses; with --graph, the states and steps of a small
+    check.
     """
     from checker.engines import budgets
 
     with budgets.within(timeout), budgets.raising_when_exhausted():
-        _show(names, settings, system, automaton, svg, fine_steps, timeout)
+        _show(names, settings, system, automaton, graph, svg, only, fine_steps, timeout)
     return 0
 
 
@@ -50,7 +58,9 @@ def _show(
     settings: tuple[str, ...],
     system: bool,
     automaton: bool,
+    graph: bool,
     svg: str | None,
+    only: tuple[str, ...],
     fine_steps: bool,
     timeout: float | None,
 ) -> None:
@@ -67,19 +77,22 @@ def _show(
         fine_steps=fine_steps,
         limits=Limits(max_states=1, max_depth=0, timeout=timeout),
     )
-    asked = targets(names)
-    if system and (automaton or svg is not None):
-        raise click.UsageError("--system and --automaton exclude each other")
+    asked = only_asked(targets(names), only)
+    if system + (automaton or (svg is not None and not graph)) + graph > 1:
+        raise click.UsageError("--system, --automaton and --graph exclude each other")
     if svg is not None:
         require_writable(svg)
-        if len(asked) > 1:
-            raise click.UsageError("--svg draws one automaton: name the check, as FILE::CHECK")
+    if len(asked) > 1 and (svg is not None or graph):
+        drawn = "--graph" if graph else "--svg"
+        raise click.UsageError(f"{drawn} applies to one check: name it, as FILE::CHECK")
     for number, (spec, name) in enumerate(asked):
         if number:
             console.print_line()
-        for line in spec.difference(name):
+        for line in () if graph else spec.difference(name):
             console.print_line(line)
-        if automaton or svg is not None:
+        if graph:
+            _draw_graph(spec, name, options, svg)
+        elif automaton or svg is not None:
             _draw(spec, name, options, svg)
         elif system:
             console.print_line(pipeline.dump(spec, name, options).rstrip("\n"))
@@ -109,6 +122,21 @@ def _draw(spec: Spec, name: str, options: Options, svg: str | None) -> None:
 
     write_file(svg, svg_of(automaton, questions))
     print_note(f"{svg} shows {spec}::{name}")
+
+
+def _draw_graph(spec: Spec, name: str, options: Options, svg: str | None) -> None:
+    """Prints the state graph of a check in DOT, or draws it as a picture in the file ``svg``."""
+    from checker.cli.console import print_note, write_file, write_stdout
+    from checker.formats.dot import dot_of
+    from checker.render.diagram.state_graph import said_of, state_graph_svg
+    from checker.session.observed_graph import observed_graph
+
+    found = observed_graph(spec, name, options)
+    if svg is None:
+        write_stdout(dot_of(found))
+    else:
+        write_file(svg, state_graph_svg(found))
+        print_note(f"{svg} shows {spec}::{name}: {said_of(found)[0]}")
 
 
 def _describe_parametric(path: str, check: Check) -> str:

@@ -15,6 +15,7 @@ from checker.cli import console
 from checker.cli.document_options import writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import SET, engine_options
+from checker.diagnostics.packages import require_arrow
 from checker.diagnostics.visible import json_text
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def _unusable(failed: Failure, given: Mapping[str, Any]) -> Any:
     metavar="FILE",
     help="Write a row per cell as JSON; with -, stdout has nothing else.",
 )
+@click.option("--svg", "svg_out", metavar="FILE", help="Draw the numbers of states as a plot.")
 @click.option("--traces", metavar="FOLDER", help="Write a trace per violation.")
 @click.option(
     "--jobs",
@@ -76,6 +78,7 @@ def sweep(
     settings: tuple[str, ...],
     out: str | None,
     json_out: str | None,
+    svg_out: str | None,
     traces: str | None,
     jobs: int | None,
     quiet: bool,
@@ -94,7 +97,7 @@ def sweep(
     from checker.sweep.run import for_each_cell, jobs_for
     from checker.sweep.sweep_plan import plan
 
-    outputs = [output for output in (out, json_out) if output is not None]
+    outputs = [output for output in (out, json_out, svg_out) if output is not None]
     _require(outputs, traces, out)
     _require_whole(engine)
     options = options_of(settings, engine)
@@ -102,7 +105,7 @@ def sweep(
     grid = grid_of([*grids, *_rest_of_grid(more)])
     at_once = jobs or jobs_for(options.threads)
     planned = plan(path, check if separator else None, grid, for_each_cell(options, at_once))
-    keeper = _Keeper(planned, out, json_out, traces)
+    keeper = _Keeper(planned, out, json_out, svg_out, traces)
     return _run(planned, at_once, options.cluster, keeper, quiet=quiet)
 
 
@@ -130,6 +133,8 @@ def _require(outputs: list[str], traces: str | None, out: str | None) -> None:
     for output in outputs:
         if output != "-":
             require_writable(output)
+    if out is not None:
+        require_arrow()
     if out == "-":
         raise click.UsageError("Parquet can't be written to stdout; use --json -")
     if traces is not None:
@@ -188,10 +193,16 @@ class _Keeper:
     """Keeps rows and traces as they come, on disk before all are there."""
 
     def __init__(
-        self, planned: SweepPlan, out: str | None, json_out: str | None, traces: str | None
+        self,
+        planned: SweepPlan,
+        out: str | None,
+        json_out: str | None,
+        svg_out: str | None,
+        traces: str | None,
     ) -> None:
         self.rows: list[Row] = []
         self._plan, self._out, self._json, self._traces = planned, out, json_out, traces
+        self._svg = svg_out
         self._began = time.monotonic()
         self._spent = 0.0
         self._unsaved = False
@@ -255,6 +266,11 @@ class _Keeper:
         if self._json not in (None, "-"):
             document = as_json(self._plan, self.rows)
             write_file(str(self._json), json_text(document) + "\n")
+        if self._svg is not None:
+            from checker.render.diagram.plots import plot_svg
+            from checker.sweep.sweep_plot import plot_of
+
+            write_file(self._svg, plot_svg(plot_of(self._plan, self.rows)))
 
     def _write_traces(self, outcome: CellOutcome) -> dict[str, str]:
         """Writes the traces of one cell; returns the file of each property."""

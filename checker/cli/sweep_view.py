@@ -16,7 +16,7 @@ from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.report import STYLES
 from checker.results.verdict import Word
 from checker.sweep.cells import Status
-from checker.sweep.rows import Row, in_order
+from checker.sweep.rows import Row, in_order, next_steps_of
 from checker.sweep.sweep_plan import SweepPlan
 
 SHOUTED = (
@@ -30,6 +30,8 @@ SHOUTED = (
 )
 LABEL = 8
 CALM = (Status.DONE,)
+MOST_STEPS = 4
+"""Next steps that are shown; the documents have those of each cell."""
 
 
 def sweep_view(plan: SweepPlan, rows: Sequence[Row], most: int | None = None) -> RenderableType:
@@ -105,6 +107,9 @@ def _facts(plan: SweepPlan, rows: Sequence[Row], most: int | None) -> Renderable
         if told:
             shown.append(("property", f"{name}: {told}"))
     folders = {str(Path(v.trace).parent) for row in rows for v in row.verdicts.values() if v.trace}
+    undecided = (row for row in rows if row.status not in CALM)
+    steps = [step for row in undecided for step in next_steps_of(row, plan)]
+    shown += [("next", step) for step in [*dict.fromkeys(steps)][:MOST_STEPS]]
     shown += [("traces", f"in {folder}") for folder in sorted(folders)]
     shown += [("note", note) for note in plan.notes]
     return pairs([(Text(name, style="dim"), Text(text)) for name, text in shown], 0, LABEL)

@@ -41,6 +41,7 @@ from checker.results.trace import Header, Trace
 from checker.results.verdict import Word
 from checker.results.windows import Unseen, WindowScore
 from checker.session.load import load_check
+from checker.session.next_steps import steps_after_log
 from checker.session.trace_header import OF_A_LOG, for_a_log, header_of
 from checker.session.world_line import world_line
 from checker.simulate.prepared_check import PreparedCheck
@@ -126,6 +127,7 @@ def not_begun(asked: Asked, log: Log, why: str, seconds: float) -> Conformance:
         ignored=log.ignored,
         seconds=seconds,
         stopped=why,
+        next_steps=steps_after_log(why, asked.options, (), windows=asked.windows),
     )
 
 
@@ -222,7 +224,10 @@ class _Conforming:
             return self._made(observation, Word.HOLDS, said, run)
         if self.stopped is not None:
             said = f"{self.stopped}; so far {self.found.explained:,} lines are explained"
-            return self._made(observation, Word.UNKNOWN, said)
+            report = self._made(observation, Word.UNKNOWN, said)
+            asked, why = self.asked, self.stopped
+            steps = steps_after_log(why, asked.options, report.silent, windows=asked.windows)
+            return replace(report, next_steps=steps)
         report = self._violated(observation)
         return replace(report, proposals=self._proposals()) if self.asked.proposals else report
 
@@ -401,9 +406,9 @@ class _Conforming:
         return min(OFTEN, self.asked.options.limits.max_states or OFTEN)
 
     def _tell(self, found: Found[Any]) -> None:
-        most = self.asked.options.limits.max_states
-        if most is not None and found.nodes >= most:
-            raise KeyboardInterrupt(f"the limit of {count(most, 'state')} was reached")
+        limits = self.asked.options.limits
+        if limits.max_states is not None and found.nodes >= limits.max_states:
+            raise KeyboardInterrupt(limits.no_more_states)
         if self.listener is not None:
             seconds = time.monotonic() - self.started
             said = f"{found.explained:,} lines explained"

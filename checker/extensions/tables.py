@@ -44,6 +44,7 @@ VIEWS = Registry(
     group="bivalence.views",
     built_in={
         "report": "checker.render.html.notebook:report_html",
+        "state graph": "checker.render.html.notebook:state_graph_html",
         "trace": "checker.render.html.notebook:trace_html",
     },
 )

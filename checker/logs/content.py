@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
+from checker.diagnostics.packages import require_arrow
 from checker.polling import waiting
 
 Content = bytes | bytearray | mmap.mmap
@@ -138,6 +139,7 @@ def _members(new: Callable[[], Any], padded: bool) -> Callable[[Content], Conten
 
 def _by_arrow(codec: str) -> Callable[[Content], Content]:
     def decompress(data: Content) -> Content:
+        require_arrow()
         import pyarrow as pa
 
         with pa.CompressedInputStream(pa.BufferReader(pa.py_buffer(data)), codec) as stream:

@@ -18,28 +18,19 @@ from typing import Any
 from msgspec import Struct
 
 from checker.engines.options import Options
-from checker.instantiate.capacities import enlarge_bound, maximum_bound
 from checker.language.load import Spec
 from checker.model import interpreter, ir
-from checker.model.evaluate import RunFault
-from checker.model.names import reads_in
 from checker.polling import poll
-from checker.session.load import load_check
-from checker.session.systems import instantiated
+from checker.session.small_systems import (
+    RunError,
+    columns_of_properties,
+    explored,
+    of_small_system,
+)
 
 Label = tuple[int, tuple[Any, ...], tuple[Any, ...] | None]
 """The number of an action, its parameters, and the key of the fairness constraint that the step
 takes, if any."""
-
-
-class TooLarge(Exception):
-    """The graph has more states than may be compared, or a capacity may not be enlarged."""
-
-
-class _Error(Struct, frozen=True):
-    """Where a run ends that meets a run-time error."""
-
-    code: str
 
 
 class Graph(Struct, frozen=True):
@@ -101,61 +92,32 @@ def _numbered(labels: list[Hashable]) -> list[int]:
 def graph_of(spec: Spec, name: str, options: Options, most: int) -> Graph:
     """Returns the state graph of a check, as the interpreter defines it; a run-time error is a
     state of its own.  Raises :class:`TooLarge` where it has more than ``most`` states, and
-    :class:`SpecError`.
-
-    Where a guessed capacity is too small, the system is made again with a larger one."""
-    check = load_check(spec, name, options.settings)
-    capacities: dict[str, int] | None = None
-    while True:
-        made = instantiated(check, options, capacities)
-        try:
-            return _graph(made.system, most)
-        except RunFault as fault:
-            size = fault.grows and made.capacities[fault.grows]
-            if not fault.grows or not size or size >= maximum_bound(fault.grows):
-                raise TooLarge from None
-            capacities = {**made.capacities, fault.grows: enlarge_bound(size)}
+    :class:`SpecError`."""
+    return of_small_system(spec, name, options, lambda system: _graph(system, most))
 
 
 def _graph(system: ir.TransitionSystem, most: int) -> Graph:
     """Raises :class:`TooLarge`, and the error of a capacity that is too small."""
-    asked = [(p.bad, p.premise, *p.propositions) for p in system.properties]
-    asked += [(justice.holds,) for justice in system.justice]
-    read = {variable for formulas in asked for variable in reads_in(formulas)}
-    columns = [at for at, variable in enumerate(system.variables) if variable.name in read]
+    columns = columns_of_properties(system)
     places = {action.name: number for number, action in enumerate(system.actions)}
-    numbers: dict[Hashable, int] = {}
-    for state in interpreter.initial_states(system):
-        numbers.setdefault(state, len(numbers))
-    initial = frozenset(numbers.values())
     observed: list[Hashable] = []
     transitions: list[frozenset[tuple[Label, int]]] = []
-    waiting: list[Any] = [*numbers]
-    for state in waiting:  # which grows
-        poll()
-        if isinstance(state, _Error):
-            observed.append(state)
-            transitions.append(frozenset())
-            continue
+    initial: list[int] = []
+    for number, each in enumerate(explored(system, most)):
+        initial += [number] * each.initial
+        state = each.state
         moves: set[tuple[Label, int]] = set()
-        for step in interpreter.successors(system, state):
-            target: Hashable = step.successor
-            key = None
-            if step.fault is None:
-                taken = interpreter.taken_constraint(system, state, step)
+        if isinstance(state, RunError):
+            observed.append(state)
+        else:
+            for step, target in each.steps:
+                taken = None
+                if step.fault is None:
+                    taken = interpreter.taken_constraint(system, state, step)
                 key = None if taken is None else taken.key
-            elif step.fault.grows is not None:
-                raise step.fault
-            else:
-                target = _Error(step.fault.code)
-            if target not in numbers:
-                if len(waiting) >= most:
-                    raise TooLarge
-                numbers[target] = len(waiting)
-                waiting.append(target)
-            moves.add(((places[step.action.name], step.params, key), numbers[target]))
-        ends = not moves and interpreter.is_admissible_end(system, state)
-        observed.append((ends, *(state[at] for at in columns)))
+                moves.add(((places[step.action.name], step.params, key), target))
+            ends = not moves and interpreter.is_admissible_end(system, state)
+            observed.append((ends, *(state[at] for at in columns)))
         transitions.append(frozenset(moves))
     actions = tuple((action.name, action.kind.value) for action in system.actions)
-    return Graph(tuple(observed), tuple(transitions), initial, actions)
+    return Graph(tuple(observed), tuple(transitions), frozenset(initial), actions)

@@ -15,7 +15,6 @@ from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.language.load import Spec
 from checker.model.evaluate import RunFault
-from checker.mutate.equivalence import TooLarge
 from checker.mutate.mutant_tasks import first_problem, kills_of, undecided
 from checker.mutate.worst_run import most_messages
 from checker.results.mismatch import ReplayMismatch
@@ -23,6 +22,7 @@ from checker.results.mutation import Kill
 from checker.results.replay import replay_document
 from checker.results.trace import Trace
 from checker.session.load import is_parametric, load_check
+from checker.session.small_systems import TooLarge
 from checker.session.systems import instantiated
 from checker.worlds.points import PointTask, run_point
 

@@ -15,13 +15,14 @@ from checker.engines import budgets
 from checker.engines.options import Options
 from checker.language.load import Spec
 from checker.model.ir import TransitionSystem
-from checker.mutate.equivalence import Graph, TooLarge, graph_of, same_behaviour
+from checker.mutate.equivalence import Graph, graph_of, same_behaviour
 from checker.mutate.reordered_code import same_but_for_order
 from checker.records import replace
 from checker.results.mutation import Fate, Kill, MutantResult
 from checker.results.verdict import Report, Word, meets
 from checker.session.load import load_check
 from checker.session.result_cache import digest_of, outcome
+from checker.session.small_systems import TooLarge
 from checker.session.systems import instantiated
 from checker.worlds import points
 

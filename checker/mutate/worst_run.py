@@ -14,8 +14,8 @@ from checker.model import interpreter
 from checker.model.interpreter import Event, State
 from checker.model.ir import TransitionSystem
 from checker.model.mark_kinds import MarkKind
-from checker.mutate.equivalence import TooLarge
 from checker.polling import poll
+from checker.session.small_systems import TooLarge
 
 Steps = Mapping[State, Mapping[State, int]]
 """The messages of the dearest step from a state to another one."""

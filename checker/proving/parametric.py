@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import Struct
+
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
 from checker.engines.options import Options
@@ -150,14 +152,23 @@ def extraction(check: typed.Check) -> tuple[Automaton, tuple[Question, ...]]:
     return automaton, asked
 
 
-def without_refused(check: typed.Check) -> tuple[typed.Check, dict[str, Diagnostic]]:
-    """Returns ``check``, about all sizes, with those of its properties that are in the fragment,
-    and for each of the others the first diagnostic that says why it is not.
+class _Kept(Struct, frozen=True):
+    """A check with its properties that are in the fragment, its automaton with their questions,
+    and for each other property the first diagnostic that says why it is not."""
 
-    Raises :class:`SpecError` where none is: then a clause of the check may be to blame.
+    check: typed.Check
+    automaton: Automaton
+    questions: tuple[Question, ...]
+    refused: Mapping[str, Diagnostic]
+
+
+def _without_refused(check: typed.Check) -> _Kept:
+    """Returns what of ``check``, about all sizes, is in the fragment.
+
+    Raises :class:`SpecError` where no property is: then a clause of the check may be to blame.
     """
     try:
-        extraction(check)
+        return _Kept(check, *extraction(check), {})
     except SpecError as whole:
         refused: dict[str, Diagnostic] = {}
         for definition in check.prove:
@@ -167,9 +178,8 @@ def without_refused(check: typed.Check) -> tuple[typed.Check, dict[str, Diagnost
                 refused[definition.name] = error.diagnostics[0]
         if len(refused) == len(check.prove):
             raise whole from None
-        kept = tuple(p for p in check.prove if p.name not in refused)
-        return replace(check, prove=kept), refused
-    return check, {}
+        kept = replace(check, prove=tuple(p for p in check.prove if p.name not in refused))
+        return _Kept(kept, *extraction(kept), refused)
 
 
 def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.Check:
@@ -220,16 +230,15 @@ class _Proving:
         """Starts a proof in which nothing is decided yet."""
         started = time.monotonic()
         whole = about_every_size(written, options.settings)
-        check, refused = without_refused(whole)
-        automaton, asked = extraction(check)
-        finite = Finite(spec, written, check, options)
+        kept = _without_refused(whole)
+        finite = Finite(spec, written, kept.check, options)
         made = cls(
-            spec, written, check, options, listener, automaton, asked, finite, started,
-            every=whole.prove,
+            spec, written, kept.check, options, listener, kept.automaton, kept.questions, finite,
+            started, every=whole.prove,
         )  # fmt: skip
         for definition in whole.prove:
-            if definition.name in refused:
-                made.refuse(definition, refused[definition.name])
+            if definition.name in kept.refused:
+                made.refuse(definition, kept.refused[definition.name])
         return made
 
     def refuse(self, definition: typed.PropertyDef, why: Diagnostic) -> None:

@@ -72,9 +72,10 @@ def prove_file(
     """Decides specifications of the file ``path``, each for all sizes.
 
     ``options.query_timeout`` and ``options.limits.timeout``: seconds for one query, and for
-    everything; ``smallest``: violations are shown at sizes that are as small as possible;
-    ``which``: the specifications that are decided.  Raises :class:`SpecError` for what can't be
-    read or converted.
+    everything; ``options.limits.max_states``: verdicts are compared with a search of so many
+    states at small sizes (``None``: they are not); ``smallest``: violations are shown at sizes
+    that are as small as possible; ``which``: the specifications that are decided.  Raises
+    :class:`SpecError` for what can't be read or converted.
     """
     limits = options.limits
     with (
@@ -132,7 +133,9 @@ class _Proving:
             self.listener(Progress(0, 0, 0, seconds, 0, phase=f"z3: {specification.name}"))
         try:
             asked = questions_of(specification, self.written, self.variables, self.automaton)
-            decided = [self._decide_question(specification, one) for one in asked]
+            decided = [
+                self._compared(one, self._decide_question(specification, one)) for one in asked
+            ]
         except SpecError as error:
             self._know(specification, Word.UNKNOWN, _reason(error.diagnostics[0]))
             return
@@ -143,6 +146,17 @@ class _Proving:
             seconds=sum(each.seconds for each in decided),
         )
         self._know(specification, _WORDS[decision.outcome], decision.reason, decision)
+
+    def _compared(self, asked: Asked, decision: Decision) -> Decision:
+        limits, left = self.options.limits, self._seconds_left()
+        if limits.max_states is None or decision.outcome is Outcome.UNKNOWN:
+            return decision
+        from checker.proving.small_sizes import compared
+
+        limits = replace(limits, timeout=None if limits.timeout is None else max(left, 0.001))
+        automaton = without(self.automaton, asked.never)
+        options = replace(self.options, limits=limits)
+        return compared(decision, automaton, asked.question, options)
 
     def _decide_question(self, specification: Specification, asked: Asked) -> Decision:
         """Decides ``question`` on the quotient; a violation is executed on the whole automaton."""

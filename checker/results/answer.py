@@ -7,6 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
+from checker.diagnostics.english import count
 from checker.model.types import Value
 from checker.results.domains import Amount, Natural, Positive, Text
 from checker.results.walks import WalkSummary
@@ -54,7 +55,7 @@ class Limits(Struct, frozen=True):
     @property
     def no_more_states(self) -> str:
         """Why an exploration ends at ``max_states``, in words."""
-        return f"the limit of {self.max_states:,} states was reached"
+        return f"the limit of {count(self.max_states or 0, 'state')} was reached"
 
     @property
     def no_deeper(self) -> str:

@@ -42,7 +42,8 @@ class Conformance(Struct, frozen=True):
     ``omitted`` steps, which were not replayed by the interpreter; ``explaining``: how
     many states explain that prefix (as far as was searched).  ``nodes`` and ``steps``: of the
     search; ``stopped``: why it was not completed.  ``windows``: the score by windows, if asked for.
-    ``proposals``: what to write in the mapping if lines are one step.
+    ``proposals``: what to write in the mapping if lines are one step.  ``next_steps``: what would
+    decide it where it is *unknown*.
     """
 
     file: str
@@ -71,6 +72,7 @@ class Conformance(Struct, frozen=True):
     trace: Trace | None = None
     windows: WindowScore | None = None
     proposals: tuple[StepProposal, ...] = ()
+    next_steps: tuple[str, ...] = ()
     version: str = field(default_factory=version)
 
     @property

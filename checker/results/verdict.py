@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, assert_never
 
 from msgspec import Struct
 
+from checker.diagnostics.packages import require_arrow
 from checker.extensions.views import html_of
 from checker.resources import version
 from checker.results.answer import INTERRUPTED, Forecast, Reduced, Restart, Weight
@@ -313,6 +314,7 @@ class Report:
     def to_arrow(self) -> pa.Table:
         """Returns a row per property as a table of Arrow: its verdict, what was expected, why, and
         the number of steps of its counterexample (null where there is none)."""
+        require_arrow()
         import pyarrow as pa
 
         names = ("file", "check", "property", "verdict", "expected", "reason")

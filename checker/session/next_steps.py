@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from checker.diagnostics.english import listing
 from checker.engines.options import Options
 from checker.model.ir import PropertyKind, TransitionSystem
 from checker.properties.persistence import needs_automaton
@@ -42,6 +43,27 @@ def with_steps_after_proof(report: Report) -> Report:
         return replace(report, next_steps=(f"`{named} --set n=4` explores one size",))
     said = ["a larger `--budget`, or another `--method`"] if report.stopped else []
     return replace(report, next_steps=(f"`{named}` explores all runs of these sizes", *said))
+
+
+def steps_after_log(
+    stopped: str, options: Options, silent: Sequence[str], *, windows: bool
+) -> tuple[str, ...]:
+    """Returns what would decide whether a log is of a run, where ``stopped`` ended the search.
+
+    ``silent``: the kinds of events that are not logged; ``windows``: the log was scored by windows.
+    """
+    limits, said = options.limits, list[str]()
+    if limits.max_states is not None and stopped == limits.no_more_states:
+        said.append(f"`--max-states {_rounded(MORE * limits.max_states)}`")
+    elif limits.timeout is not None and stopped == limits.no_more_time:
+        said.append(f"`--timeout {_rounded(MORE * max(limits.timeout, 1))}`")
+    elif limits.memory is not None and stopped != INTERRUPTED:
+        said.append("a larger `--memory`")
+    if silent:
+        said.append(f"logging {listing(silent)} as well: fewer runs have such a log")
+    if not windows:
+        said.append("`--windows` decides each process by its own lines, without a search of runs")
+    return tuple(said)
 
 
 def _is_open(report: Report) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from checker.diagnostics.english import count
+from checker.diagnostics.packages import require_arrow
 from checker.engines import budgets
 from checker.engines.capabilities import Feature
 from checker.engines.options import Options
@@ -27,6 +28,7 @@ def require_exportable(options: Options) -> None:
     if options.states_out is None:
         return
     require(options.engine, Feature.TABLES)
+    require_arrow()
     from checker.engines.native.tables.tables import prepare
 
     prepare(options.states_out)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import zlib
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from checker.diagnostics.visible import visible
+from checker.render.diagram.plots import plot_svg
 from checker.results.frames import frame_of
 from checker.sweep.rows import Row, as_table, columns_of, in_order, record, row_of, without_run
 from checker.sweep.run import run
 from checker.sweep.sweep_plan import SweepPlan
+from checker.sweep.sweep_plot import plot_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +38,8 @@ class Sweep(Struct, frozen=True):
         return frame_of(self.to_arrow())
 
     def _repr_html_(self) -> str:
-        """Returns the parameters, verdicts and sizes of all cells as a table of HTML."""
+        """Returns the parameters, verdicts and sizes of all cells as a table of HTML, and a plot of
+        the sizes."""
         columns = columns_of(self.plan)
         axes = [columns.parameters[name] for name in self.plan.grid.names]
         verdicts = [f"verdict_{end}" for end in columns.properties.values()]
@@ -43,7 +47,9 @@ class Sweep(Struct, frozen=True):
         records = [record(row, self.plan, columns) for row in self.rows]
         lines = [_line("th", [name.removeprefix("verdict_") for name in shown])]
         lines += [_line("td", [each[name] for name in shown]) for each in records]
-        return visible(f"<table>{''.join(lines)}</table>")
+        plot = plot_of(self.plan, self.rows)
+        drawn = plot_svg(plot, f"t{zlib.crc32(repr(plot).encode()):08x}-")
+        return visible(f"<table>{''.join(lines)}</table>{drawn}")
 
 
 def swept(plan: SweepPlan, jobs: int) -> Sweep:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic
+from checker.diagnostics.packages import require_arrow
 from checker.diagnostics.visible import visible
 from checker.formats.json_records import to_data
 from checker.records import replace
@@ -28,7 +30,7 @@ FORMAT = 2
 KIND = "bivalence sweep"
 
 FIRST = {"cell": "int"}
-STATUS = {"status": "text", "reason": "text"}
+STATUS = {"status": "text", "reason": "text", "next_steps": "text"}
 FIGURES = {
     "states": "int",
     "depth": "int",
@@ -161,6 +163,7 @@ def record(row: Row, plan: SweepPlan, columns: Columns) -> dict[str, Any]:
     made |= {
         "status": row.status.value,
         "reason": row.reason or None,
+        "next_steps": "; ".join(next_steps_of(row, plan)) or None,
         "within_requires": row.cell.within,
         "wall_seconds": round(row.seconds, 6),
         "fine_steps": plan.options.fine_steps,
@@ -169,6 +172,17 @@ def record(row: Row, plan: SweepPlan, columns: Columns) -> dict[str, Any]:
         "version": version(),
     }
     return made | _report_columns(row)
+
+
+def next_steps_of(row: Row, plan: SweepPlan) -> tuple[str, ...]:
+    """Returns what would decide a cell that is not decided."""
+    if row.status in (Status.DONE, Status.IMPOSSIBLE):
+        return ()
+    settings = {**plan.options.settings, **row.cell.settings}
+    words = [w for name, value in settings.items() for w in ("--set", f"{name}={value}")]
+    alone = shlex.join(["bivalence", "check", f"{plan.path}::{plan.check.name}", *words])
+    steps = () if row.report is None else row.report.next_steps
+    return (*steps, f"`{alone}` runs this cell alone")
 
 
 def _report_columns(row: Row) -> dict[str, Any]:
@@ -226,6 +240,7 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
 
 def as_table(plan: SweepPlan, rows: Iterable[Row]) -> pa.Table:
     """Returns the sweep as a table of Arrow, with a row per cell."""
+    require_arrow()
     import pyarrow as pa
 
     types = {"int": pa.int64(), "real": pa.float64(), "text": pa.string(), "bool": pa.bool_()}

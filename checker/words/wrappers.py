@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from checker.diagnostics.english import listing
@@ -20,19 +20,26 @@ def fold_wrappers(trace: Trace) -> tuple[Trace, tuple[str, ...]]:
     They are folded where all messages of that name have one argument, which is a message, and none
     would be taken for another one; where they have more than that, the legend explains them.
     """
-    name, told = _wrappers(trace)
+    name, told = _wrappers(_messages(trace.every_step))
     return (_folded(trace, name) if name else trace), told
+
+
+def fold_wrappers_of_steps(steps: Sequence[Step]) -> list[Step]:
+    """Returns ``steps``, which need not follow one another, as those of a folded trace."""
+    name, _ = _wrappers(_messages(steps))
+    return [_step(name, step) for step in steps]
 
 
 def without_wrapper(trace: Trace) -> Callable[[str], str]:
     """Returns the function that takes from a message of ``trace`` what :func:`fold_wrappers` leaves
     out."""
-    return partial(_bare, _wrappers(trace)[0])
+    return partial(_bare, _wrappers(_messages(trace.every_step))[0])
 
 
-def _wrappers(trace: Trace) -> tuple[str, tuple[str, ...]]:
-    """Returns the name that is left out, if any, and the sentences about it and others."""
-    messages = dict.fromkeys(_messages(trace))
+def _wrappers(found: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+    """Returns the name that is left out of such messages, if any, and the sentences about it and
+    others."""
+    messages = dict.fromkeys(found)
     heads = Counter(map(head, messages))
     around: dict[str, list[str]] = {}
     explained: dict[str, None] = {}
@@ -60,25 +67,25 @@ def _bare(name: str, message: str) -> str:
     return arguments(message)[0] if name and head(message) == name else message
 
 
-def _messages(trace: Trace) -> Iterator[str]:
-    for step in trace.every_step:
+def _messages(steps: Iterable[Step]) -> Iterator[str]:
+    for step in steps:
         for event in (*step.events, *step.cut):
             if message := message_of(event):
                 yield message
 
 
-def _folded(trace: Trace, name: str) -> Trace:
-    bare = partial(_bare, name)
-
+def _step(name: str, step: Step) -> Step:
     def event(one: Event) -> Event:
-        return replace(one, message=bare(message)) if (message := message_of(one)) else one
+        message = message_of(one)
+        return replace(one, message=_bare(name, message)) if message else one
 
-    def step(one: Step) -> Step:
-        return replace(one, events=tuple(map(event, one.events)), cut=tuple(map(event, one.cut)))
+    return replace(step, events=tuple(map(event, step.events)), cut=tuple(map(event, step.cut)))
 
+
+def _folded(trace: Trace, name: str) -> Trace:
     return replace(
         trace,
-        steps=tuple(map(step, trace.steps)),
-        closing=None if trace.closing is None else step(trace.closing),
-        copies=tuple(replace(copies, message=bare(copies.message)) for copies in trace.copies),
+        steps=tuple(_step(name, step) for step in trace.steps),
+        closing=None if trace.closing is None else _step(name, trace.closing),
+        copies=tuple(replace(each, message=_bare(name, each.message)) for each in trace.copies),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from checker.diagnostics import SpecError
@@ -54,11 +56,17 @@ class Opinion(Struct):
         return f"{self.name}: {'; '.join([*parts, *self.reasons])}"
 
 
-def compare(file: str, check: str, verifiers: Verifiers, most: int) -> Opinion:
-    """Compares a check with at most so many states; it may say why it can't."""
+def compare(
+    file: str,
+    check: str,
+    verifiers: Verifiers,
+    most: int,
+    settings: Mapping[str, str] | None = None,
+) -> Opinion:
+    """Compares a check, with ``settings``, of at most so many states; it may say why it can't."""
     opinion = Opinion(f"{file}::{check}", [], [])
     try:
-        loaded = load_check(file, check, {})
+        loaded = load_check(file, check, dict(settings or {}))
         if loaded.every:
             raise Untranslatable("a check of all sizes")
         limits = Limits(max_states=most + 1, timeout=20.0 * verifiers.seconds)

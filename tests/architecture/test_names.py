@@ -31,6 +31,7 @@ NOT_FOR_THE_TOOL = {
     "checker.language.load.load_text": "tests read specs with it",
     "checker.api.audit": "users of Python call it",
     "checker.api.simulate": "users of Python call it",
+    "checker.api.state_graph": "users of Python call it",
     "checker.api.sweep": "users of Python call it",
     "checker.language.notations.markdown": "docs/notations.md has what it prints",
     "checker.properties.buchi_automaton.refuting": "tests make properties with it",

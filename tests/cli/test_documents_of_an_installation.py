@@ -70,7 +70,7 @@ def test_documents_are_listed_and_printed(capsys):
 
 
 @pytest.mark.every
-@pytest.mark.parametrize("extra", ["editor", "spark", "mcp"])
+@pytest.mark.parametrize("extra", ["arrow", "editor", "spark", "mcp"])
 def test_what_an_extra_needs_is_named_by_package(extra):
     command = resources.install_command(extra)
     assert command.startswith("pip install '")

@@ -38,8 +38,9 @@ def steps_of(tmp_path: Path, *words: str) -> list[str]:
     out = tmp_path / "report.json"
     assert main([*words, "--json", str(out), "-q"]) == 3
     (report,) = json.loads(out.read_text())["reports"]
-    assert any(verdict["verdict"] == "unknown" for verdict in report["verdicts"])
-    return [*report["smaller"], *report["next_steps"]]
+    verdicts = report.get("verdicts", [report])  # that of a log is one
+    assert any(verdict["verdict"] == "unknown" for verdict in verdicts)
+    return [*report.get("smaller", []), *report["next_steps"]]
 
 
 @pytest.mark.every
@@ -105,3 +106,30 @@ def test_one_cause_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert "consensus_integrity UNKNOWN holds as consensus_validity" in said
     assert said.count("holds, but found unknown") == 1
     assert "reduced" not in said, "nobody can act on it"
+
+
+def test_a_log_that_a_budget_leaves_open(tmp_path: Path) -> None:
+    log = tmp_path / "p1"
+    rows = ({"kind": "request", "name": "broadcast", "arguments": ["a"]}, {"kind": "end"})
+    lines = [{"process": "p1", "pos": n, **row} for n, row in enumerate(rows, 1)]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ended = steps_of(tmp_path, "conform", EAGER, str(log), "--max-states", "1")
+    assert ended[0] == "`--max-states 4`"
+    assert ended[1].startswith("logging ") and "receive" in ended[1]
+    assert "`--windows`" in ended[2]
+    scored = steps_of(tmp_path, "conform", EAGER, str(log), "--max-states", "1", "--windows")
+    assert scored and not any("--windows" in step for step in scored)
+
+
+def test_a_cell_of_a_sweep_that_is_not_decided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "sweep.json"
+    words = ["sweep", EAGER, "--grid", "n=3,crash=0..1", "--max-states", "10"]
+    assert main([*words, "--json", str(out)]) == 3
+    decided, cut = json.loads(out.read_text())["cells"]
+    assert decided["next_steps"] is None
+    steps = cut["next_steps"].split("; ")
+    assert "`--max-states 40`" in steps
+    assert steps[-1].endswith("::crash_one --set n=3 --set crash=1` runs this cell alone")
+    assert "next     `--max-states 40`" in capsys.readouterr().out

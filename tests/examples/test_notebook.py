@@ -40,11 +40,12 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         for cell in notebook["cells"]
         if cell["cell_type"] == "code"
     ]
-    report, words, run, table, grid, _, found, violations = shown
+    report, words, run, table, graph, grid, _, found, violations = shown
     assert "<pre" in report._repr_html_() and "<svg" in report._repr_html_()
     assert words["agreement"] == "holds" and words["uniform_agreement"] == "violated"
     assert "<svg" in run._repr_html_() and "uniform_agreement is violated" in run._repr_html_()
     assert {row["property"]: row["steps"] for row in table}["agreement"] is None
+    assert graph._repr_html_().count("<g class") == len(graph.nodes)
     assert grid._repr_html_().count("<tr>") == 5
     assert names["sizes"].num_rows == 4
     assert "VIOLATED" in found._repr_html_()

@@ -16,7 +16,14 @@ from checker.language import load
 from checker.proving.dispatch_check import answer_check
 from checker.resources import specs
 from checker.session.pipeline import Options
-from scripts.write_manifest import entry_of, header_of, ladder_of, problems, read_manifest
+from scripts.write_manifest import (
+    entry_of,
+    header_of,
+    kept,
+    ladder_of,
+    problems,
+    read_manifest,
+)
 from tests.finite_checks import bodies
 from tests.library.manifest import difference
 
@@ -62,6 +69,24 @@ def test_a_difference_is_found() -> None:
     entry = read_manifest()["files"]["total_order/sequencer_takeover.bcast"]["checks"]["no_fault"]
     entry["states"] += 1
     assert entry != entry_of_now(path, report)
+
+
+def test_what_was_found_once_is_not_lost_to_a_search_that_ends_early() -> None:
+    """A proof that takes too long today was found once: its entry says no less afterwards."""
+    path = specs() / "for_every_n" / "folklore_broadcast.bcast"
+    known = read_manifest()["files"]["for_every_n/folklore_broadcast.bcast"]["checks"][
+        "for_every_n"
+    ]
+    assert "proved" in known["verdicts"].values()
+    spec = load.open_spec(path)
+    undecided = entry_of(spec, "for_every_n", None)
+    assert "proved" not in undecided["verdicts"].values()
+    assert kept(known, undecided)
+    assert not kept(None, undecided)
+    assert not kept(undecided, undecided)
+    other = {word: "violated" for word in known["verdicts"]}
+    assert not kept({**known, "verdicts": other}, undecided), "what is expected is another verdict"
+    assert not kept({**known, "protocol": "Another"}, undecided)
 
 
 def entry_of_now(path: Path, report: object) -> object:

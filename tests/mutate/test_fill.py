@@ -209,7 +209,7 @@ def test_vacuous_and_unknown_fillings_are_not_good(
     report, code = filled(tmp_path / "q.bcast", text, "--max-states", "1", "--fresh")
     assert found(report) == set() and code == 3
     assert found(report, "unknown") == {("x < 2",), ("false",)}
-    assert "limit of 1 states was reached" in capsys.readouterr().out
+    assert "limit of 1 state was reached" in capsys.readouterr().out
 
 
 def test_a_known_run_refutes_others_and_changes_no_fate(

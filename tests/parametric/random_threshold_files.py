@@ -206,11 +206,11 @@ class File:
 
 
 class Graph:
-    """The states of a file at given sizes.  A variable that exceeds ``MOST`` stays there: no
+    """The states of a file at given sizes.  A variable that exceeds ``most`` stays there: no
     comparison sees the difference."""
 
-    def __init__(self, file: File, sizes: Numbers) -> None:
-        self.file, self.sizes = file, sizes
+    def __init__(self, file: File, sizes: Numbers, most: int = MOST) -> None:
+        self.file, self.sizes, self.most = file, sizes, most
         self.following: dict[State, list[State]] = {}
         self.starts = list(self._starts())
 
@@ -244,7 +244,7 @@ class Graph:
             more = zip(values, step.more, step.resets, strict=True)
             yield (
                 tuple(there),
-                tuple(min(by if reset else value + by, MOST) for value, by, reset in more),
+                tuple(min(by if reset else value + by, self.most) for value, by, reset in more),
             )
 
     def reached(

@@ -19,10 +19,10 @@ from checker.parametric.automaton.automaton import (
     Quotient,
 )
 from checker.parametric.automaton.wording import Words, numbers
-from checker.parametric.drawing.graph_layout import APART, lay_out
 from checker.parametric.drawing.svg_drawing import svg_of
 from checker.parametric.drawing.text_drawing import draw_text, step_names
 from checker.records import replace
+from checker.render.diagram.graph_layout import APART, lay_out
 from tests.parametric.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY, at_least
 
 QUESTIONS = (UNFORGEABILITY, CORRECTNESS, RELAY)

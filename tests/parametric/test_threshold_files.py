@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,16 +14,16 @@ from checker.diagnostics.render import render
 from checker.engines.options import Options
 from checker.parametric.automaton.automaton import sent_name
 from checker.parametric.automaton.execution import Configuration, step
-from checker.parametric.automaton.small_search import search
 from checker.parametric.symbolic.decide import ParametricChecker
 from checker.parametric.symbolic.runs import Runs, Shape, advance, begin
 from checker.parametric.threshold.convert import convert
 from checker.parametric.threshold.quotient import quotient
-from checker.parametric.threshold.reader import read_file, read_text
-from checker.parametric.threshold.specifications import questions_of, without
+from checker.parametric.threshold.reader import read_text
+from checker.parametric.threshold.specifications import questions_of
 from checker.proving.published import files_in, read_published
 from checker.proving.threshold import FileReport, Specifications, prove_file
 from checker.records import replace
+from checker.results.answer import Limits
 from checker.results.proof import CountedRun, CountedStep
 from checker.results.verdict import Word
 from tests.parametric.threshold_texts import BROADCAST, CRASHES, ROUNDS, changed
@@ -395,39 +396,10 @@ def test_locations_that_do_the_same_are_one() -> None:
     assert size(text) == size(BROADCAST)
 
 
-def searched(path: Path, most: int) -> tuple[list[str], int]:
-    """Which specifications are proved and violated by a configuration that a search of small sizes
-    reaches, and how many configurations there were; ``most``: of each question."""
-    found, seen = list[str](), 0
-    written = read_file(path)
-    whole, variables = convert(written)
-    proved = {v.property for v in prove_file(str(path), Options()).report.verdicts
-              if v.word is Word.PROVED}  # fmt: skip
-    for specification in written.specifications:
-        if specification.name not in proved:
-            continue
-        for asked in questions_of(specification, written, variables, whole):
-            automaton, left = without(whole, asked.never), most
-            for values in ParametricChecker(automaton).sizes(4, 6):
-                run, more = search(automaton, asked.question, values, left)
-                seen, left = seen + more, left - more
-                if run is not None:
-                    found.append(f"{specification.name} at {values}")
-                if left <= 0:
-                    break
-    return found, seen
-
-
-@pytest.mark.parametrize("text", [BROADCAST, CRASHES, ROUNDS])
-def test_what_is_proved_is_searched_at_small_sizes(text: str, tmp_path: Path) -> None:
-    (tmp_path / "f.ta").write_text(text, "utf-8")
-    found, seen = searched(tmp_path / "f.ta", 400)
-    assert found == []
-    assert seen > 5
-
-
 PUBLISHED = os.environ.get("BIVALENCE_THRESHOLD_BENCHMARKS", "")
 """A folder with published automata and ``expected.tsv``."""
+
+CONTRADICTED = ("a run of small sizes violates it", "the interpreter refuses")
 
 
 @pytest.mark.slow
@@ -445,6 +417,14 @@ def test_published_verdicts_are_ours() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not PUBLISHED, reason="BIVALENCE_THRESHOLD_BENCHMARKS names no folder")
-def test_what_is_proved_of_published_files_is_searched() -> None:
-    found = {name: searched(path, 3000)[0] for name, path in files_in(Path(PUBLISHED)).items()}
-    assert {name: each for name, each in found.items() if each} == {}
+def test_what_is_decided_of_published_files_is_searched_and_replayed() -> None:
+    options = Options(limits=Limits(max_states=100_000))
+    wrong, seen = list[str](), Counter[str]()
+    for name, path in files_in(Path(PUBLISHED)).items():
+        for verdict in prove_file(str(path), options).report.verdicts:
+            seen[str(verdict.word)] += 1
+            searched = verdict.word is not Word.PROVED or "searched" in verdict.certificate
+            if not searched or any(why in verdict.reason for why in CONTRADICTED):
+                wrong.append(f"{name} {verdict.property}: {verdict.reason} {verdict.certificate}")
+    assert wrong == []
+    assert min(seen["proved"], seen["violated"]) > 50

@@ -24,6 +24,27 @@ FEW = (
     "incidents/sequence_error.bcast::error_for_a_copy",
 )
 STATES = 300
+PROMISES = """
+protocol Promises {
+  state asked = false
+  state done = false
+  state left = false
+  may upon condition not asked { asked := true }
+  upon condition not done { done := true }
+  may upon condition done and not left { left := true }
+
+  property asks "Nobody has to ask." : eventually forall p in Proc: p.asked
+  property acts "Everybody has to act." : eventually forall p in Proc: p.done
+  property leaves "Nobody has to leave." : eventually forall p in Proc: p.left
+}
+
+check two of Promises {
+  n = 2
+  expect asks violated
+  expect acts holds
+  expect leaves violated
+}
+"""
 
 
 def test_a_few_checks_are_what_the_definition_says() -> None:
@@ -32,6 +53,18 @@ def test_a_few_checks_are_what_the_definition_says() -> None:
         found = compared(file, name, STATES)
         assert found.verdicts and found.observed, found.line
         assert not found.different, found.line
+
+
+def test_only_what_may_happen_need_not_happen(tmp_path: Path) -> None:
+    """Handlers with and without ``may``, so that neither can be read as the other."""
+    (tmp_path / "promises.bcast").write_text(PROMISES, encoding="utf-8")
+    found = compared(str(tmp_path / "promises.bcast"), "two", STATES)
+    assert not found.different, found.line
+    assert {name: v.violated for name, v in found.verdicts.items()} == {
+        "asks": True,
+        "acts": False,
+        "leaves": True,
+    }
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from checker.parametric.automaton.automaton import Automaton, Group, Question, Rule
 from checker.parametric.automaton.wording import Words, constant_names, facts
+from checker.render.diagram.graph_drawing import letters_of
 
 WIDTH = 100
 """Columns at most."""
@@ -124,9 +125,7 @@ def step_names(automaton: Automaton) -> tuple[str, ...]:
     """Returns a letter for each rule, the same for the same step: A to Z, then AA, AB, …"""
     letters: dict[int, str] = {}
     for number, alike in enumerate(same_steps(automaton)):
-        high, low = divmod(number, 26)
-        name = (chr(ord("A") + high - 1) if high else "") + chr(ord("A") + low)
-        letters |= dict.fromkeys(alike, name)
+        letters |= dict.fromkeys(alike, letters_of(number))
     return tuple(letters[number] for number in range(len(automaton.rules)))
 
 

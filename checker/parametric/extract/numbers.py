@@ -6,6 +6,7 @@ a minus in it where the quotient may be negative.  Names of receipts begin with 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import assert_never
 
 from checker.parametric.automaton.arithmetic import (
@@ -149,9 +150,15 @@ def implies(one: Condition, other: Condition) -> bool:
         case _, Or(parts):
             return any(implies(one, part) for part in parts)
         case AtLeast(less), AtLeast(more):
-            return at_least(minus(more, less)) == TRUE
+            return _follows(less, more)
         case _:
             return one == other
+
+
+@lru_cache(maxsize=1 << 14)
+def _follows(less: Linear, more: Linear) -> bool:
+    """Returns whether ``more`` is known not to be negative wherever ``less`` is not."""
+    return at_least(minus(more, less)) == TRUE
 
 
 def simplify_under(condition: Condition, known: frozenset[Condition]) -> Condition:

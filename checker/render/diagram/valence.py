@@ -12,7 +12,8 @@ from checker.results.valence import Level, Start, Valence
 FILLS = ("--message-0", "--message-1", "--message-2", "--message-5")
 """Colours of the values; further ones are used again."""
 BOTH, NONE, SPLIT = "--message-3", "--faded", "--fault"
-WIDE, ROW, LEFT = 640.0, 14.0, 56.0
+WIDE, ROW, LEFT, RIGHT = 250.0, 14.0, 48.0, 70.0
+"""A level's bar, its height, and the room beside it: together narrow enough for a phone."""
 RADIUS, EDGE = 26.0, 118.0
 MOST_INPUTS = 5
 """The dimensions of the largest hypercube that is drawn."""
@@ -138,9 +139,10 @@ def levels(
     ``runs``: for a part of a level, in words, the fragment of a run to such a state.
     """
     widest = max((level.states for level in report.levels), default=1)
-    height = ROW * len(report.levels) + 30
+    below = ROW * len(report.levels) + 14
+    legend, height = _legend(report, below)
     said = f"{count(len(report.levels), 'level')}, the widest has {count(widest, 'state')}"
-    parts = [*_head("levels", LEFT + WIDE + 120, height, "The state graph by level", said)]
+    parts = [*_head("levels", LEFT + WIDE + RIGHT, height, "The state graph by level", said)]
     for row, level in enumerate(report.levels):
         y = 4 + ROW * row
         label = (
@@ -153,7 +155,7 @@ def levels(
             label = f'<a href="#{safe(target)}">{label}{sign}</a>'
         parts.append(label)
         parts += _bar(report, level, y, widest, runs or {})
-    return "".join([*parts, *_legend(report, height - 16), "</svg>"])
+    return "".join([*parts, *legend, "</svg>"])
 
 
 def _parts(report: Valence, level: Level) -> Iterator[tuple[int, str, str]]:
@@ -186,14 +188,20 @@ def _bar(
     yield f'<text class="quiet" x="{number(at)}" y="{number(y + 10)}">{level.states:,}</text>'
 
 
-def _legend(report: Valence, y: float) -> Iterator[str]:
-    x = LEFT
+def _legend(report: Valence, y: float) -> tuple[list[str], float]:
+    """Returns the legend, in as many rows as it takes from ``y`` on, and where it ends."""
+    x, parts = LEFT, list[str]()
     every = [sum(each) for each in zip(*([n for n, _, _ in _parts(report, level)]
              for level in report.levels), strict=True)]  # fmt: skip
     known = [*_parts(report, report.levels[0])] if report.levels else []
     for states, (_, colour, said) in zip(every, known, strict=True):
-        if states:
-            place = f'x="{number(x)}" y="{number(y)}"'
-            yield f'<rect {place} width="10" height="10" style="fill:var({colour})"/>'
-            yield f'<text x="{number(x + 15)}" y="{number(y + 9)}">{safe(said)}</text>'
-            x += 30 + 7.2 * len(said)
+        if not states:
+            continue
+        wide = 30 + 7.2 * len(said)
+        if x > LEFT and x + wide > LEFT + WIDE + RIGHT:
+            x, y = LEFT, y + 16
+        place = f'x="{number(x)}" y="{number(y)}"'
+        parts.append(f'<rect {place} width="10" height="10" style="fill:var({colour})"/>')
+        parts.append(f'<text x="{number(x + 15)}" y="{number(y + 9)}">{safe(said)}</text>')
+        x += wide
+    return parts, y + 16

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 from markupsafe import Markup
 
 from checker.diagnostics.visible import visible
+from checker.render.diagram.plots import frontier_plot, plot_svg
 from checker.render.html.content import short_file_name
 from checker.render.html.page import environment, policy, style
 from checker.render.html.weakest_worlds import opening_script, run_of
@@ -47,7 +49,10 @@ def _property(report: Frontier, found: PropertyFrontier) -> dict[str, Any]:
             {"text": boundary_text(each), "proved": each.proved} for each in found.boundaries
         ],
         "tables": [
-            _table(report, world, across, cells, ids)
+            {
+                **_table(report, world, across, cells, ids),
+                "plot": _plot(report, found, world, across, cells),
+            }
             for world, across, cells in worlds_of(report, found)
         ],
         "runs": [
@@ -61,6 +66,23 @@ def _property(report: Frontier, found: PropertyFrontier) -> dict[str, Any]:
             if cell.trace is not None
         ],
     }
+
+
+def _plot(
+    report: Frontier,
+    found: PropertyFrontier,
+    world: str,
+    across: str,
+    cells: dict[str, dict[str, FrontierCell]],
+) -> Markup:
+    """Returns the plot of one of the small tables; nothing if there is no axis across, or if
+    everything holds."""
+    if not across or all(c.known == "holds" for row in cells.values() for c in row.values()):
+        return Markup("")
+    proved = any(each.proved and each.world == world for each in found.boundaries)
+    title = " ".join((found.property, world)).strip()
+    drawn = frontier_plot(title, (report.harder[0], across), cells, proved=proved)
+    return Markup(plot_svg(drawn, f"{found.property}-{zlib.crc32(world.encode()):x}-"))
 
 
 def _table(

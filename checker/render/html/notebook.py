@@ -10,8 +10,10 @@ from rich.console import Console, RenderableType
 
 from checker.diagnostics.visible import visible
 from checker.render.diagram.picture import picture_of
+from checker.render.diagram.state_graph import state_graph_svg
 from checker.render.diagram.svg import svg_of
 from checker.render.terminal.report import report_view
+from checker.results.state_graph import StateGraph
 from checker.results.trace import Trace
 from checker.results.verdict import Report
 
@@ -33,10 +35,19 @@ def trace_html(trace: Trace) -> str:
     return visible(f"<div><p>{lines}</p>{_picture(trace)}</div>")
 
 
+def state_graph_html(graph: StateGraph) -> str:
+    """Returns the picture of a state graph."""
+    return f"<div>{state_graph_svg(graph, _prefix(graph))}</div>"
+
+
+def _prefix(shown: object) -> str:
+    return f"t{zlib.crc32(repr(shown).encode()):08x}-"
+
+
 def _picture(trace: Trace) -> str:
     """Returns the picture, with ids that no other trace of the same notebook has."""
-    number = zlib.crc32(repr((trace.property_name, trace.header, trace.steps)).encode())
-    picture = svg_of(picture_of(trace), prefix=f"t{number:08x}-")
+    prefix = _prefix((trace.property_name, trace.header, trace.steps))
+    picture = svg_of(picture_of(trace), prefix=prefix)
     return picture[picture.index("<svg") :]
 
 

@@ -179,3 +179,5 @@ def _rows(report: Conformance) -> Iterator[tuple[str, str]]:
     )
     for note in report.notes:
         yield "note", note
+    for step in report.next_steps:
+        yield "next", step

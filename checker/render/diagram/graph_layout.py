@@ -1,6 +1,6 @@
-"""Lays out the locations of an automaton in layers from left to right.
+"""Lays out the nodes of an acyclic graph in layers from left to right.
 
-A location's layer is the length of the longest path to it (rules make no cycle); an edge that
+A node's layer is the length of the longest path to it; an edge that
 passes layers has a bend in each; the order in a layer follows the mean of the neighbours, layer
 after layer in both directions (Sugiyama, Tagawa, Toda 1981), and heights come as near to it as the
 distances allow (isotonic regression).
@@ -20,6 +20,10 @@ APART = 16.0
 """Pixels between two boxes of a layer."""
 
 
+Edge = tuple[int, ...]
+"""Its source, its target, and what else tells edges between the same nodes apart."""
+
+
 class Box(Struct, frozen=True):
     """A node or a bend in a layer; a bend of an edge is as high as a line.  Positions are of its
     centre."""
@@ -30,17 +34,17 @@ class Box(Struct, frozen=True):
 
 
 class GraphLayout(Struct, frozen=True):
-    """``boxes``: of the locations; ``bends``: for each edge those of the layers that it passes;
+    """``boxes``: of the nodes; ``bends``: for each edge those of the layers that it passes;
     ``height``: of the whole drawing."""
 
     boxes: Mapping[int, Box]
-    bends: Mapping[tuple[int, int], tuple[Box, ...]]
+    bends: Mapping[Edge, tuple[Box, ...]]
     layers: int
     height: float
 
 
 def lay_out(
-    nodes: Sequence[int], edges: Sequence[tuple[int, int]], heights: Mapping[int, float]
+    nodes: Sequence[int], edges: Sequence[Edge], heights: Mapping[int, float]
 ) -> GraphLayout:
     """Returns positions for ``nodes`` with these heights in pixels, between which ``edges`` make no
     cycle."""
@@ -51,9 +55,9 @@ def lay_out(
         rows[layer[node]].append(node)
     before: dict[object, list[object]] = {}
     after: dict[object, list[object]] = {}
-    chains: dict[tuple[int, int], list[object]] = {}
+    chains: dict[Edge, list[object]] = {}
     for edge in edges:
-        source, target = edge
+        source, target = edge[:2]
         chain: list[object] = []
         for between in range(layer[source] + 1, layer[target]):
             bend = ("bend", edge, between)
@@ -78,10 +82,10 @@ def lay_out(
     )
 
 
-def _layers(nodes: Sequence[int], edges: Sequence[tuple[int, int]]) -> dict[int, int]:
+def _layers(nodes: Sequence[int], edges: Sequence[Edge]) -> dict[int, int]:
     before: dict[int, list[int]] = {node: [] for node in nodes}
     after: dict[int, list[int]] = {node: [] for node in nodes}
-    for source, target in edges:
+    for source, target, *_ in edges:
         before[target].append(source)
         after[source].append(target)
     layer = dict.fromkeys(nodes, 0)
