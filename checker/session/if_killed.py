@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from checker.diagnostics.english import listing
 from checker.instantiate.instantiated import Instantiated
 from checker.records import replace
 from checker.results import so_far
 from checker.results.answer import INTERRUPTED, Answer, Listener, Progress, stop_reason
-from checker.results.verdict import Report
+from checker.results.verdict import Report, Word
 
 EVERY = 1.0
 """Seconds between two reports on how far a search came."""
@@ -30,7 +31,7 @@ class IfKilled:
         listener: Listener,
     ) -> None:
         self._report_of, self._listener, self._last = report_of, listener, -EVERY
-        self._report = nothing
+        self._report, self._told = nothing, set[str]()
         so_far.known(nothing)
 
     def __call__(self, progress: Progress) -> None:
@@ -48,6 +49,18 @@ class IfKilled:
             report = self._report_of(made, answer)
             self._report = lambda: report
             so_far.known(self._report)
+            if report.was_interrupted:  # there is more to do
+                self._tell(report)
+
+    def _tell(self, report: Report) -> None:
+        """Shows which properties are known to be violated."""
+        found = [v.property for v in report.verdicts if v.word is Word.VIOLATED]
+        new = [name for name in found if name not in self._told]
+        if new:
+            self._told.update(new)
+            said = f"{listing(new)} {'is' if len(new) == 1 else 'are'} violated; the search goes on"
+            came = report.distinct_states, 0, report.depth, report.seconds, 0
+            self._listener(Progress(*came, phase=said, news=True))
 
     def ended(self, error: KeyboardInterrupt) -> Report:
         """Returns what is known of a check that was ended by ``error``."""
