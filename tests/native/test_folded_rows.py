@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import random
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -22,12 +22,13 @@ from checker.engines.native.codegen.jit import Effort, Kernel, _compile, _functi
 from checker.engines.native.codegen.make_image import digest_of, module_text
 from checker.engines.native.search import folding, search
 from checker.engines.native.search import store as stores
-from checker.engines.native.search.folding import shape_of
+from checker.engines.native.search.folding import Nodes, shape_of
 from checker.engines.native.search.store import OutOfMemory, Store, WorkerMemory
 from checker.engines.options import Options
 from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
 from checker.model.types import IntT
+from checker.reductions.reduction_plan import NOTHING
 from checker.records import replace
 from checker.results.answer import Answer, Limits, Unsupported
 from checker.session.pipeline import run_check
@@ -235,12 +236,102 @@ def test_threads_find_states_once(words: int, threads: int, folds_soon: list[boo
 def test_numbers_without_a_node_are_not_found(folds_soon: list[bool]) -> None:
     """A pair of zeros is not where no node has been made yet, though there are zeros."""
     store = Store(folding_kernel(4), 1, None, slots=16, folds=True)
-    states = [tuple(i + 1 + (1 << 32) for _ in range(4)) for i in range(60)]
+    (crew,) = store.workers
+    states = [tuple(i + 1 + (place << 32) for place in range(1, 5)) for i in range(60)]
     insert(store, 0, states)
     assert store.nodes is not None
+    nodes = store.nodes._nodes.words()
+    assert 0 not in nodes[: crew.get(Worker.NODE)], "node 0 twice would be a pair of zeros"
+    assert set(nodes[crew.get(Worker.NODE) : crew.get(Worker.NODE_END)]) == {0}
     store._more_nodes()
     states += [(0,) * 4, *(tuple(i << 40 for _ in range(4)) for i in range(1, 300))]
     insert(store, 0, states)
+    assert sorted(rows_in(store)) == sorted(states)
+
+
+class Interleaved(OneNode):
+    """Another worker takes every fourth node, after its number was read and before it is taken."""
+
+    def _take_nodes(self, fn: Fn, fold: Val, worker: Val) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(fn, "cmpxchg", partial(_late, fn))
+            super()._take_nodes(fn, fold, worker)
+
+
+def _late(fn: Fn, place: Val, used: Val, taken: Val) -> tuple[Val, Val]:
+    with fn.if_(fn.eq(fn.and_(used, const(3)), const(0))):
+        fn.store(taken, place)
+    return Fn.cmpxchg(fn, place, used, taken)
+
+
+def test_a_node_is_taken_by_one_worker(
+    folds_soon: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folding, "FIRST_NODES", 1 << 14)
+    store = Store(folding_kernel(4, Interleaved), 1, None, slots=16, folds=True)
+    states = mixed(4, 7, 500)
+    insert(store, 0, states)
+    assert store.nodes is not None and store.nodes.used > 400
+    nodes = store.nodes._nodes.words()
+    assert not any(nodes[: store.nodes.used : 4]), "they are the other worker's"
+    made = [pair for i, pair in enumerate(nodes[: store.nodes.used]) if i % 4]
+    assert len(made) == len(set(made))
+    assert sorted(rows_in(store)) == sorted(set(states))
+
+
+def test_levels_begin_with_their_first_row(folds_soon: list[bool]) -> None:
+    """A state of the next level that is found again leads back only if it is of an earlier one."""
+    store = Store(folding_kernel(4), 2, None, slots=16, folds=True)
+    states = [(i, 1, 2, 3) for i in range(60)]
+    for who in (0, 1):
+        insert(store, who, states[30 * who : 30 * who + 20])
+    store.open_level(1)
+    for who in (0, 1):
+        insert(store, who, states[30 * who + 20 : 30 * who + 30])
+    assert store.nodes is not None
+    for i, state in enumerate(states):
+        insert(store, 0, [state])
+        assert store.report().back == (i % 30 < 20), i
+    assert store.states == 60
+
+
+def test_rows_are_folded_after_it_has_failed(
+    folds_soon: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of the attempt is left: no last row, no nodes to make."""
+    store = Store(folding_kernel(4), 2, None, slots=64, folds=True)
+    states = [(0, i & 15, i >> 4, 0) for i in range(500)]
+    grow = Nodes.grow
+    monkeypatch.setattr(Nodes, "grow", _no_memory)
+    monkeypatch.setattr(folding, "FIRST_NODES", 4)
+    with pytest.raises(OutOfMemory):
+        insert(store, 0, states)
+    assert store.nodes is None and not folds_soon
+    monkeypatch.setattr(Nodes, "grow", grow)
+    for who in (1, 0):
+        insert(store, who, states)
+    assert store.nodes is not None and folds_soon == [True]
+    assert sorted(rows_in(store)) == sorted(states)
+
+
+def _no_memory(*_: object) -> None:
+    raise MemoryError
+
+
+@pytest.mark.parametrize("lacking", ["rows", "nodes"])
+def test_initial_states_have_room(lacking: str, folds_soon: list[bool]) -> None:
+    """None is left out when nodes are used up: it would never be found."""
+    system = wide(models.two_phase(2))
+    run = native._prepare_search(system, Limits(), NOTHING, 1, None, None, False)[0]
+    words = run.store.shape.words
+    store = Store(run.kernel, 1, None, slots=64 if lacking == "rows" else 1 << 12, folds=True)
+    states = [(0,) * words]
+    store.add(states[0])
+    assert store._fold_first() and store.nodes is not None
+    draw = random.Random(1)
+    for _ in range(900):
+        states.append(tuple(draw.getrandbits(64) for _ in range(words)))
+        store.add(states[-1])
     assert sorted(rows_in(store)) == sorted(states)
 
 

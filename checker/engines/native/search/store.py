@@ -561,13 +561,18 @@ class Store:
         return depth
 
     def add(self, words: Sequence[int]) -> None:
-        """Adds an initial state."""
-        if not self.room:
-            self.grow(1)
-        crew = self.workers[0]
-        crew.put(Worker.CAP, crew.count + self.room)
-        row = (ctypes.c_uint64 * self.shape.words)(*words)
-        self.kernel.add(self.context_address, crew.address, ctypes.addressof(row))
+        """Adds an initial state.  Raises :class:`OutOfMemory`."""
+        crew, row = self.workers[0], (ctypes.c_uint64 * self.shape.words)(*words)
+        full = not self.room
+        while True:
+            if full:
+                self.grow(1)
+            crew.put(Worker.OVERFLOW, 0)
+            crew.put(Worker.CAP, crew.count + self.room)
+            self.kernel.add(self.context_address, crew.address, ctypes.addressof(row))
+            full = crew.get(Worker.OVERFLOW) > 0
+            if not full:
+                return
 
     def reserve(self, states: int) -> None:
         """Makes room for so many more states at once, if memory admits that.  If it does not, there
