@@ -23,6 +23,7 @@ from checker.engines.native.codegen.make_image import digest_of, module_text
 from checker.engines.native.search import folding, search
 from checker.engines.native.search import store as stores
 from checker.engines.native.search.folding import Nodes, shape_of
+from checker.engines.native.search.memory import Buffer
 from checker.engines.native.search.store import OutOfMemory, Store, WorkerMemory
 from checker.engines.options import Options
 from checker.model.evaluate import RunFault
@@ -53,6 +54,13 @@ class WeakFolded(FoldedSet):
     def _mix(self, fn: Fn, word: Val) -> Val:
         few = fn.and_(word, const(3))
         return fn.or_(fn.shl(few, const(30)), fn.shl(few, const(62)))
+
+
+class LastLine(FoldedSet):
+    """The search for every state, and every node, begins in the last line of a table."""
+
+    def _mix(self, fn: Fn, word: Val) -> Val:
+        return fn.or_(super()._mix(fn, word), const(0xFFFFFFFF))
 
 
 class OneNode(FoldedSet):
@@ -118,6 +126,11 @@ def rows_in(store: Store) -> list[Row]:
     return [tuple(b[i : i + width]) for b in words for i in range(0, len(b), width)]
 
 
+def in_use(table: Buffer, words: int) -> int:
+    """The number of 32-bit slots in use, of a table of so many words."""
+    return sum(1 for slot in table.halves()[: 2 * words] if slot)
+
+
 def known(store: Store, state: Row) -> bool:
     row = (ctypes.c_uint64 * len(state))(*state)
     return store.kernel.lookup(store.context_address, ctypes.addressof(row)) != (1 << 64) - 1
@@ -154,16 +167,19 @@ def folds_soon(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 @pytest.mark.parametrize("words", WORDS)
-@pytest.mark.parametrize("kind", [FoldedSet, WeakFolded])
+@pytest.mark.parametrize("kind", [FoldedSet, WeakFolded, LastLine])
 def test_states_are_found_once(kind: type[FoldedSet], words: int, folds_soon: list[bool]) -> None:
     store = Store(folding_kernel(words, kind), 1, None, slots=16, folds=True)
-    states = mixed(words, words, 400 if kind is WeakFolded else 1500)
+    states = mixed(words, words, 1500 if kind is FoldedSet else 400)
     insert(store, 0, states)
     assert folds_soon == [True] and store.nodes is not None and store.stride == 8
     assert sorted(rows_in(store)) == sorted(set(states))
     assert all(known(store, state) for state in states)
     assert not any(known(store, (9, *state[1:])) for state in states[::50])
     assert store.nodes.used <= len(set(states)) * 2 * words
+    made, index = store.workers[0].get(Worker.NODE), store.nodes._index
+    assert in_use(store.table, store.slots) == store.states, "none is behind the table"
+    assert in_use(index, store.nodes.record[Fold.INDEX_SLOTS]) == made
     store.unfold()
     assert store.nodes is None and sorted(rows_in(store)) == sorted(set(states))
     assert all(known(store, state) for state in states)
@@ -301,13 +317,14 @@ def test_rows_are_folded_after_it_has_failed(
     """Nothing of the attempt is left: no last row, no nodes to make."""
     store = Store(folding_kernel(4), 2, None, slots=64, folds=True)
     states = [(0, i & 15, i >> 4, 0) for i in range(500)]
-    grow = Nodes.grow
-    monkeypatch.setattr(Nodes, "grow", _no_memory)
-    monkeypatch.setattr(folding, "FIRST_NODES", 4)
-    with pytest.raises(OutOfMemory):
-        insert(store, 0, states)
+    insert(store, 0, states[:20])
+    with monkeypatch.context() as patch:
+        patch.setattr(Nodes, "grow", _no_memory)
+        patch.setattr(folding, "FIRST_NODES", CHUNK)
+        with pytest.raises(OutOfMemory):
+            insert(store, 1, states[20:])
     assert store.nodes is None and not folds_soon
-    monkeypatch.setattr(Nodes, "grow", grow)
+    assert store.workers[0].get(Worker.KNOWN), "the first worker's rows were folded"
     for who in (1, 0):
         insert(store, who, states)
     assert store.nodes is not None and folds_soon == [True]
