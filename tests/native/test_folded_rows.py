@@ -347,7 +347,7 @@ def test_initial_states_have_room(lacking: str, folds_soon: list[bool]) -> None:
     assert store._fold_first() and store.nodes is not None
     draw = random.Random(1)
     for _ in range(900):
-        states.append(tuple(draw.getrandbits(64) for _ in range(words)))
+        states.append(tuple(draw.getrandbits(8) for _ in range(words)))
         store.add(states[-1])
     assert sorted(rows_in(store)) == sorted(states)
 
@@ -361,6 +361,20 @@ def test_nodes_that_are_not_shared_are_not_worth_it(
     store = Store(folding_kernel(5), 1, None, slots=16, folds=True)
     insert(store, 0, states)
     assert folds_soon[-1] is False and store.nodes is None and not store.folds
+    assert sorted(rows_in(store)) == sorted(states)
+
+
+def test_both_forms_of_rows_have_room(
+    folds_soon: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While rows are folded, whole ones are still there: where that is too much, they stay."""
+    monkeypatch.setattr(stores, "SHORT", 0.5)
+    draw, memory = random.Random(2), 900_000
+    states = [tuple(draw.getrandbits(64) for _ in range(4)) for _ in range(8_000)]
+    store = Store(folding_kernel(4), 1, memory, folds=True)
+    insert(store, 0, states)
+    assert not folds_soon and not store._fold_first()
+    assert folds_soon == [False] and store.nodes is None
     assert sorted(rows_in(store)) == sorted(states)
 
 

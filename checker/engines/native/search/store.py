@@ -314,7 +314,13 @@ class Store:
         return True
 
     def _fold(self) -> bool:
-        """Folds all rows; returns whether it did: not where they share too little."""
+        """Folds all rows; returns whether it did: not where they share too little, or there is no
+        room for both forms.
+        """
+        limit = self._limit
+        if self.used_bytes + self.states * (8 + WORTH_IT * self.width) > limit:
+            self.spill()
+        left, worth = limit - self.used_bytes - 8 * self.states, WORTH_IT * self.states * self.width
         first = max(self.workers, key=lambda one: one.count)
         whole, step = first.rows.bytes(), first.count // SAMPLE * self.width or self.width
         starts = range(0, first.count * self.width, step)
@@ -330,7 +336,7 @@ class Store:
             for at in range(0, crew.count, READ):
                 end = min(crew.count, at + READ)
                 self._fold_rows(nodes, crew, crew.rows.address, at, end, roots.address)
-                if 8 * nodes.used > WORTH_IT * self.states * self.width:
+                if 8 * nodes.used > worth or nodes.bytes > left:
                     self.folds = False
                     return False
         for crew, roots in zip(self.workers, folded, strict=True):
