@@ -136,3 +136,15 @@ def test_a_report_that_is_never_made_loses_no_violation(monkeypatch: pytest.Monk
     assert calls
     assert Word.VIOLATED in words(report).values()
     assert report.stopped == "no time is left"
+
+
+def test_a_search_may_report_for_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is passed on does not grow with the number of reports."""
+    nothing = run_check(*split(VIOLATED_EARLY[0]), Options(engine="native", explain=None))
+    heard: list[Report] = []
+    with so_far.receiving(heard.append):
+        hearing = if_killed.IfKilled(lambda _: nothing, lambda *_: nothing, lambda _: None)
+        for states in range(1, 5_000):
+            hearing(Progress(10**6 + states, 1, 7, 1.0, 0))
+    assert heard[-1].distinct_states == 10**6 + 4_999
+    assert len(heard) == 5_000
