@@ -29,8 +29,8 @@ from checker.engines.options import Options
 from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
 from checker.model.types import IntT
-from checker.reductions.reduction_plan import NOTHING
 from checker.records import replace
+from checker.reductions.reduction_plan import NOTHING
 from checker.results.answer import Answer, Limits, Unsupported
 from checker.session.pipeline import run_check
 from tests.agreement.generator import Generator
