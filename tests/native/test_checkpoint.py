@@ -329,8 +329,8 @@ class TestPipeline:
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
         made: list[weakref.ref[Store]] = []
 
-        def store(*given: Any) -> Store:
-            found = Store(*given)
+        def store(*given: Any, **named: Any) -> Store:
+            found = Store(*given, **named)
             made.append(weakref.ref(found))
             return found
 

@@ -20,9 +20,11 @@ from checker.engines.native.codegen.image import KernelImage, build
 from checker.engines.native.search.answers import answer_of_states
 from checker.engines.native.search.capacity_growth import Carry
 from checker.engines.native.search.compact import without_rounds
-from checker.engines.native.search.explored import Explored
+from checker.engines.native.search.explored import Explored, Undecided
 from checker.engines.native.search.finalize import answer_so_far, finalize
+from checker.engines.native.search.reduction_stats import orbits_in
 from checker.engines.native.search.search import Search
+from checker.engines.native.search.store import OutOfMemory, Store
 from checker.engines.native.search.tiered_jit import PendingOptimisation, first_kernel
 from checker.engines.native.search.trace_reconstruction import path_to
 from checker.engines.options import Options
@@ -221,6 +223,7 @@ def _searched_whole(
                 system, limits, NOTHING, threads, listener, None, False
             )
         search.begun, search.asks_ends = begun, False
+        search.store.folds = False  # all rows will be read
         try:
             pack = search.kernel.image.layout.pack
             search.run(None if starts is None else [pack(state) for state, _ in starts])
@@ -297,7 +300,7 @@ def _as_explored(search: Search) -> Explored:
         system=search.system,
         limits=search.limits,
         kernel=search.kernel,
-        load=lambda: search.store,
+        load=partial(_whole_rows, search),
         found=search.found,
         depth=search.depth,
         states=search.store.states,
@@ -308,6 +311,16 @@ def _as_explored(search: Search) -> Explored:
         seconds=search.seconds,
         path_to=partial(path_to, search),
         tell=search.tell,
+        orbits=lambda: orbits_in(search.store),
         known=search.report_known,
         runs=search.runs,
     )
+
+
+def _whole_rows(search: Search) -> Store:
+    """The store of ``search``, with whole rows; raises :class:`Undecided`."""
+    try:
+        search.store.unfold()
+    except OutOfMemory as why:
+        raise Undecided(str(why)) from why
+    return search.store

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from checker.engines.native.checkpoint.cannot_keep import CannotKeep
@@ -135,7 +134,7 @@ class Journal:
         self._next = now + max(self.every, SHARE * (now - started))
 
     def _write(self, store: Store, depth: int) -> Part:
-        return self.folder.write(depth, 0, 1, _rows(store, depth))
+        return self.folder.write(depth, 0, 1, store.blocks(depth))
 
     def _outgrown(self, search: Search) -> bool:
         assert self.graduate_at is not None
@@ -149,10 +148,3 @@ class Journal:
             return False
         whole = search.limits.memory or store.used_bytes + available_memory()
         return store.used_bytes >= MEMORY * whole
-
-
-def _rows(store: Store, depth: int) -> Iterator[memoryview]:
-    width = 8 * store.shape.words
-    for crew in store.workers:
-        begin, end = store.range_of(crew, depth)
-        yield crew.rows.bytes()[begin * width : end * width]

@@ -60,6 +60,9 @@ TRUE, FALSE = const(1, 1), const(0, 1)
 STOP = Val(f"@{STOP_WORD}", 0)
 """The address of a word of each module: not 0 where the work under way is to be stopped."""
 
+LINE_BITS = 512
+"""The bits in a line of the cache."""
+
 LONG = 1 << 22
 """Instructions, some milliseconds of them: loops that run so many check the stop word."""
 
@@ -336,30 +339,40 @@ class Fn:
         kind = ty(bits)
         return self._new(0, f"getelementptr inbounds {kind}, ptr {ptr.text}, i64 {where.text}")
 
-    def line(self, ptr: Val) -> Val:
-        """The eight words in the line of the cache at ``ptr``, read once, for :meth:`among`."""
-        return self._new(0, f"load volatile <8 x i64>, ptr {ptr.text}, align 64")
+    def line(self, ptr: Val, bits: int = 64) -> Val:
+        """The words of ``bits`` bits in the line of the cache at ``ptr``, read once, for
+        :meth:`among`."""
+        kind = f"<{LINE_BITS // bits} x i{bits}>"
+        return self._new(0, f"load volatile {kind}, ptr {ptr.text}, align 64")
 
-    def among(self, line: Val, wanted: Val, shift: int = 0, mask: int = -1) -> Val:
-        """Eight bits: which of the words in a line are ``wanted``, shifted right and masked."""
-        kind, words = "<8 x i64>", line.text
+    def among(self, line: Val, wanted: Val, shift: int = 0, mask: int | Val = -1) -> Val:
+        """A bit for each word in a line: whether it is ``wanted``, shifted right and masked."""
+        lanes = LINE_BITS // wanted.bits
+        kind, words = f"<{lanes} x i{wanted.bits}>", line.text
         for op, value in (("lshr", shift), ("and", mask)):
             if (op, value) not in (("lshr", 0), ("and", -1)):
-                many = ", ".join([f"i64 {value}"] * 8)
-                words = self._new(0, f"{op} {kind} {words}, <{many}>").text
-        one = self._new(0, f"insertelement {kind} poison, i64 {wanted.text}, i64 0").text
-        zeros = "<8 x i32> zeroinitializer"
-        all_ = self._new(0, f"shufflevector {kind} {one}, {kind} poison, {zeros}").text
-        same = self._new(0, f"icmp eq {kind} {words}, {all_}").text
-        return self._new(8, f"bitcast <8 x i1> {same} to i8")
+                many = value if isinstance(value, Val) else const(value, wanted.bits)
+                words = self._new(0, f"{op} {kind} {words}, {self._every(many, lanes)}").text
+        same = self._new(0, f"icmp eq {kind} {words}, {self._every(wanted, lanes)}").text
+        return self._new(lanes, f"bitcast <{lanes} x i1> {same} to i{lanes}")
+
+    def _every(self, value: Val, lanes: int) -> str:
+        """A vector of ``lanes`` times ``value``."""
+        kind = f"i{value.bits}"
+        if value.const is not None:
+            return "<" + ", ".join([f"{kind} {value.text}"] * lanes) + ">"
+        many = f"<{lanes} x {kind}>"
+        one = self._new(0, f"insertelement {many} poison, {kind} {value.text}, i64 0").text
+        zeros = f"<{lanes} x i32> zeroinitializer"
+        return self._new(0, f"shufflevector {many} {one}, {many} poison, {zeros}").text
 
     def cmpxchg(self, ptr: Val, expected: Val, new: Val) -> tuple[Val, Val]:
-        """The former value of 64-bit ``ptr``, and whether it was ``expected`` and is replaced."""
-        pair = self._new(
-            0, f"cmpxchg ptr {ptr.text}, i64 {expected.text}, i64 {new.text} acq_rel acquire"
-        )
-        old = self._new(64, f"extractvalue {{ i64, i1 }} {pair.text}, 0")
-        return old, self._new(1, f"extractvalue {{ i64, i1 }} {pair.text}, 1")
+        """The former value at ``ptr``, and whether it was ``expected`` and is replaced."""
+        kind = ty(new.bits)
+        given = f"{kind} {expected.text}, {kind} {new.text}"
+        pair = self._new(0, f"cmpxchg ptr {ptr.text}, {given} acq_rel acquire")
+        old = self._new(new.bits, f"extractvalue {{ {kind}, i1 }} {pair.text}, 0")
+        return old, self._new(1, f"extractvalue {{ {kind}, i1 }} {pair.text}, 1")
 
     def prefetch(self, ptr: Val) -> None:
         self.emit(f"  call void @llvm.prefetch.p0(ptr {ptr.text}, i32 0, i32 3, i32 1)")

@@ -37,6 +37,7 @@ class Context(IntEnum):
     LABELS = 6  # address of 32 bits for each edge: the constraint it takes, or 0
     WHOLE = 7  # not 0: every step of every state is taken, even where one is enough
     NO_ENDS = 8  # not 0: nobody asks in which states executions may end
+    FOLD = 9  # address of the record of folded rows (see folded_set.py); 0: rows are whole
     ROWS = 16  # address of each worker's rows
     NEXT_START = 16 + MAX_WORKERS  # where the next level starts among each worker's rows
     PREFIX = 16 + 2 * MAX_WORKERS  # number of each worker's first row
@@ -97,7 +98,12 @@ class Worker(IntEnum):
     OUT_LABELS = 48  # LINK: address of 32 bits for each row in OUT: the constraint of the step
     BEYOND = 49  # states beyond a bound of the check
     SAFE_BEYOND = 50
-    MARKS = 51  # bit set; what follows is placed by Shape
+    LAST = 51  # folded rows: address of the last row, then of the numbers of its nodes, 32 bits
+    KNOWN = 52  # LAST is complete
+    ROOT = 53  # the root of the row that was folded last
+    NODE = 54  # the number of the next node
+    NODE_END = 55  # the end of the nodes that may be made
+    MARKS = 56  # bit set; what follows is placed by Shape
 
 
 class Mode(IntEnum):

@@ -29,7 +29,7 @@ class KernelImage(Struct, frozen=True):
     liveness; ``has_justice``: whether there are justice conditions; ``reductions``: the plan of
     reductions; ``compact``: states are identified by so many bits of a fingerprint (0: by all their
     words); ``begins``: it makes the initial states, too; ``walks``: it makes random walks;
-    ``steps``: it gives the steps of single states.
+    ``steps``: it gives the steps of single states; ``folds``: rows can be folded.
     """
 
     text: str
@@ -47,6 +47,7 @@ class KernelImage(Struct, frozen=True):
     begins: bool = False
     walks: bool = False
     steps: bool = False
+    folds: bool = False
 
 
 def build(

@@ -57,6 +57,9 @@ class Kernel(Struct, frozen=True):
     locate: Callable[..., None] | None
     walk: Callable[..., int] | None
     steps: Callable[..., int] | None
+    fold_rows: Callable[..., int] | None
+    unfold_rows: Callable[..., None] | None
+    index_nodes: Callable[..., None] | None
     cached: bool
     engine: object
 
@@ -300,6 +303,9 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
         locate=function("locate", None, 4) if image.plan is not None else None,
         walk=function("walk", word, 2) if image.walks else None,
         steps=function("steps", word, 3) if image.steps else None,
+        fold_rows=function("fold_rows", word, 6) if image.folds else None,
+        unfold_rows=function("unfold_rows", None, 5) if image.folds else None,
+        index_nodes=function("index_nodes", None, 3) if image.folds else None,
         cached=cached,
         engine=engine,
     )

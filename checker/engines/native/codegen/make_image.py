@@ -12,6 +12,7 @@ from checker.engines.native.codegen.constraint_layout import ConstraintLayout
 from checker.engines.native.codegen.constraints import Interning
 from checker.engines.native.codegen.emit import STOP, Fn
 from checker.engines.native.codegen.fields import RecordLayout
+from checker.engines.native.codegen.folded_set import LEAST_WORDS, MOST_WORDS, FoldedSet
 from checker.engines.native.codegen.image import MAX_LEVEL_BITS, MIN_LEVEL_BITS, KernelImage
 from checker.engines.native.codegen.layout import Layout, lay_out
 from checker.engines.native.codegen.packing import TooWide
@@ -83,7 +84,10 @@ def _build(
     if has_justice:
         functions.append(question(layout, "just", _all(system)))
         functions.append(emit_enabled_fairness(layout, system))
-    seen = VisitedSet(layout.words, layout.bits, levels, bool(live), compact, _mask(system, layout))
+    mask = _mask(system, layout)
+    folds = LEAST_WORDS <= layout.words <= MOST_WORDS and not (compact or mask or walks or steps)
+    kind = FoldedSet if folds else VisitedSet
+    seen = kind(layout.words, layout.bits, levels, bool(live), compact, mask)
     loop = WalkLoop if walks else StepsLoop if steps else SearchLoop
     runtime = loop(system, shape, seen, reductions.ample_actions)
     functions += [*runtime.functions(), *([runtime.begin()] if begins else [])]
@@ -103,7 +107,7 @@ def _build(
         reductions,
         seen.compact,
     )
-    return KernelImage(text, digest, *parts, bool(begins), walks, steps)
+    return KernelImage(text, digest, *parts, bool(begins), walks, steps, folds)
 
 
 def _starting(
@@ -151,6 +155,9 @@ EXPORTED = {
     "weigh",
     "walk",
     "steps",
+    "fold_rows",
+    "unfold_rows",
+    "index_nodes",
 }
 EXPORTED_PREFIXES = ("letters_", "some_")
 

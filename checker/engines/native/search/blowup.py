@@ -96,12 +96,9 @@ def _levels(store: Store) -> list[int]:
 
 def _rows(store: Store, depth: int) -> Iterator[bytes]:
     """The states of a level."""
-    width = store.width
-    for crew in store.workers:
-        begin, end = store.range_of(crew, depth)
-        rows = crew.rows.bytes()
-        for at in range(begin * width, end * width, width):
-            yield bytes(rows[at : at + width])
+    for rows in store.blocks(depth):
+        for at in range(0, rows.nbytes, store.width):
+            yield bytes(rows[at : at + store.width])
 
 
 def _whole(words: Sequence[int]) -> int:

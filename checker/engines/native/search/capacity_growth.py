@@ -8,7 +8,6 @@ layout, and the search continues from the last of them.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -22,9 +21,6 @@ from checker.model.bound_equivalence import same_up_to_bounds
 from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import ReductionPlan
 from checker.results.answer import Unsupported
-
-BLOCK = 1 << 14
-"""The number of rows rewritten at a time."""
 
 
 class Levels(Struct):
@@ -114,20 +110,11 @@ def _restore(left: Levels, search: Search) -> None:
     for depth in range(found.depth + 1):
         if depth:
             store.open_level(depth)
-        for rows in _rows(old, depth):
+        for rows in old.blocks(depth):
             store.take(anew.rows(rows))
     found.violating = {n: (at, anew.best(best)) for n, (at, best) in found.violating.items()}
     _judge_again(search, found)
     search.go_on(found)
-
-
-def _rows(store: Store, depth: int) -> Iterator[memoryview]:
-    """The rows of a level, in blocks."""
-    for crew in store.workers:
-        begin, end = store.range_of(crew, depth)
-        rows = crew.rows.bytes()
-        for at in range(begin, end, BLOCK):
-            yield rows[at * store.width : min(end, at + BLOCK) * store.width]
 
 
 class _Anew:

@@ -222,6 +222,11 @@ class MappedBuffer(Buffer):
         return new
 
 
+def address_of(data: memoryview) -> int:
+    """Where the bytes of a view that may be written to begin; 0 where it has none."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(data)) if data.nbytes else 0
+
+
 _FIXED = 0x10
 """MAP_FIXED of Linux."""
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.search.explored import Explored
+from checker.engines.native.search.memory import address_of
+from checker.engines.native.search.store import Store
 from checker.reductions.modes import traits
 from checker.results.answer import Reduced
 
@@ -43,16 +45,18 @@ def estimate_unreduced(search: Explored) -> tuple[int | None, bool]:
     """
     if search.kernel.weigh is None or not search.states:
         return None, False
-    count, total = search.orbits() if search.orbits is not None else _orbits(search)
+    count, total = search.orbits() if search.orbits is not None else orbits_in(search.load())
     if not count:
         return None, False
     return round(total * search.states / count), not _bits(search.states)
 
 
-def _orbits(search: Explored) -> tuple[int, int]:
+def orbits_in(store: Store) -> tuple[int, int]:
+    """What :func:`weigh` returns for all states of a store."""
     return add_samples(
-        weigh(search.kernel, crew.rows.address, crew.count, search.states)
-        for crew in search.load().workers
+        weigh(store.kernel, address_of(rows), rows.nbytes // store.width, store.states)
+        for depth in range(len(store.workers[0].starts))
+        for rows in store.blocks(depth)
     )
 
 

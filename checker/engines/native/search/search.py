@@ -19,7 +19,7 @@ from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.liveness.cycle_detection import has_cycle
 from checker.engines.native.search.explored import Undecided
 from checker.engines.native.search.findings import TOO_NESTED, Best, Findings, Target
-from checker.engines.native.search.store import OutOfMemory, Store, WorkerMemory
+from checker.engines.native.search.store import BLOCK, OutOfMemory, Store, WorkerMemory
 from checker.engines.native.search.tiered_jit import PendingOptimisation
 from checker.engines.search_engine import Cyclic
 from checker.model import interpreter
@@ -108,7 +108,8 @@ class Search:
 
     def begin(self, kernel: Kernel) -> None:
         """Resets the search: nothing is known, and no state is found."""
-        self.store = Store(kernel, self._threads, self.limits.memory)
+        folds = not kernel.image.reductions.acyclic
+        self.store = Store(kernel, self._threads, self.limits.memory, folds=folds)
         self.depth = 0
         self.found = Findings()
         untracked = kernel.image.shape.words == 1 and not kernel.image.level_limit
@@ -391,9 +392,11 @@ class Search:
                 owner, begin, end = queue.popleft()
             except IndexError:
                 return
-            stop = min(end, begin + self._grain)
+            grain = self._grain if store.nodes is None else min(self._grain, BLOCK)
+            stop = min(end, begin + grain)
             first = store.context[Context.PREFIX + store.workers.index(owner)]
-            reached = self.kernel.run(context, crew.address, owner.rows.address, begin, stop, first)
+            rows = store.expandable(crew, owner, begin, stop)
+            reached = self.kernel.run(context, crew.address, rows, begin, stop, first)
             before, now = now, time.monotonic()
             if reached < end:
                 queue.appendleft((owner, reached, end))

@@ -12,17 +12,20 @@ import mmap
 import os
 import weakref
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from msgspec import Struct, field
 
 from checker.engines import budgets
 from checker.engines.native.codegen.fields import BATCH, LINE, Context, Worker
 from checker.engines.native.codegen.jit import Kernel
+from checker.engines.native.search import folding
 from checker.engines.native.search.findings import Best, LevelReport
+from checker.engines.native.search.folding import SAMPLE, Nodes, forget, reference_bits, shape_of
 from checker.engines.native.search.memory import (
     RESERVED,
     Buffer,
+    address_of,
     available_memory,
     installed_memory,
     unnamed_file,
@@ -47,6 +50,16 @@ ROWS_ON_DISK = 16
 """For how many times the installed memory rows have addresses."""
 LEAST = 1 << 20
 """In compact mode the least number of bytes of a worker's rows that go to the disk together."""
+SHORT = 0.5
+"""Memory is short when the tables take so much of what they may take: then rows are folded."""
+WORTH_IT = 0.5
+"""Rows stay whole if, folded, they would take more than this part of their bytes."""
+FOLDED_GROWTH = 1.8
+"""The factor by which a table of folded rows grows: to fill it all rows are unfolded."""
+BLOCK = 1024
+"""The number of rows that are unfolded at a time."""
+READ = 1 << 14
+"""The number of whole rows that are read at a time."""
 TOGETHER = 1 << 16
 """The number of states from which on threads fill a table together."""
 PIECE = 1 << 14
@@ -62,7 +75,9 @@ class WorkerMemory(Struct):
     ``d``.
 
     ``desk``: has the record, on pages of its own, so that no two workers write to the same cache
-    lines; ``spilled``: the bytes at the beginning of the rows that are on the disk.
+    lines; ``spilled``: the bytes at the beginning of the rows that are on the disk.  Where rows are
+    folded, they are one word each, ``last`` is the tree of one, and ``scratch`` has room for BLOCK
+    whole rows.
     """
 
     record: ctypes.Array[ctypes.c_uint64]
@@ -73,6 +88,8 @@ class WorkerMemory(Struct):
     labels: Buffer
     starts: list[int] = field(default_factory=lambda: [0])
     spilled: int = 0
+    last: Buffer | None = None
+    scratch: Buffer | None = None
 
     def get(self, which: int) -> int:
         return int(self.record[which])
@@ -91,7 +108,8 @@ class WorkerMemory(Struct):
     @property
     def fixed_bytes(self) -> int:
         """The bytes of what does not grow."""
-        return sum(one.size for one in (self.control_block, self.batch, self.hashes, self.labels))
+        parts = (self.control_block, self.batch, self.hashes, self.labels, self.last, self.scratch)
+        return sum(one.size for one in parts if one is not None)
 
 
 Make = Callable[[str, int], Buffer]
@@ -107,7 +125,9 @@ def private_memory(name: str, size: int) -> Buffer:
 class Store:
     """The tables of one search with ``workers`` workers; ``memory`` bounds their bytes.
 
-    ``make``: allocates tables and rows; ``slots``: of the visited set, to begin with.
+    ``make``: allocates tables and rows; ``slots``: words of the visited set, to begin with;
+    ``folds``: rows may be folded when they have become many.  ``nodes``: those of folded rows
+    (``None``: rows are whole); ``width`` and ``stride``: the bytes of a state, and of its row.
     """
 
     def __init__(
@@ -117,9 +137,13 @@ class Store:
         memory: int | None,
         make: Make = private_memory,
         slots: int = FIRST_SLOTS,
+        *,
+        folds: bool = False,
     ) -> None:
         self.kernel, self.shape, self.memory = kernel, kernel.image.shape, memory
-        self.width = 8 * self.shape.words
+        self.width = self.stride = 8 * self.shape.words
+        self.folds = folds and kernel.image.folds
+        self.nodes: Nodes | None = None
         self._page = Buffer(8 * self.shape.context_words)
         self.context = (ctypes.c_uint64 * self.shape.context_words).from_address(self._page.address)
         self.slots, self.make = slots, make
@@ -149,6 +173,7 @@ class Store:
     def _addresses(self) -> None:
         self.context[Context.TABLE] = self.table.address
         self.context[Context.SLOTS] = self.slots
+        self.context[Context.FOLD] = 0 if self.nodes is None else self.nodes.address
         for i, crew in enumerate(self.workers):
             self.context[Context.ROWS + i] = crew.rows.address
 
@@ -165,9 +190,31 @@ class Store:
     @property
     def used_bytes(self) -> int:
         """The bytes of memory in use: the table, rows that hold states, and their records."""
-        rows = sum(_pages(crew.count * self.width) - crew.spilled for crew in self.workers)
+        rows = sum(_pages(crew.count * self.stride) - crew.spilled for crew in self.workers)
+        others = (0 if one is None else one.bytes for one in (self.nodes,))
         numbers = 0 if self.numbers is None else self.numbers.size
-        return self.slots * 8 + rows + numbers + self._fixed_bytes
+        return self.slots * 8 + rows + numbers + sum(others) + self._fixed_bytes
+
+    def _places(self, slots: int) -> int:
+        """The number of states that a table of so many words has room for."""
+        return int((slots if self.nodes is None else 2 * slots) * LOAD)
+
+    @property
+    def _bytes_of_state(self) -> float:
+        """The bytes that a state takes beside its slot."""
+        shared = 0.0 if self.nodes is None else self.nodes.bytes / max(1, self.states)
+        return self.stride + shared
+
+    @property
+    def _limit(self) -> int:
+        """The bytes of memory that may be in use."""
+        limit = self.used_bytes + available_memory()
+        return limit if self.memory is None else min(limit, self.memory)
+
+    def _out_of_memory(self) -> OutOfMemory:
+        if self.memory is not None and self.memory <= self._limit:
+            return OutOfMemory(f"the memory limit of {self.memory:,} bytes was reached")
+        return OutOfMemory("not enough memory for a larger table")
 
     @property
     def _partial_page_bytes(self) -> int:
@@ -178,7 +225,7 @@ class Store:
     def _moving_bytes(self) -> int:
         """Bytes of rows that are there twice for a moment when they grow, at most."""
         moving = (one for one in self.workers if not one.rows.grows_in_place)
-        return max((_pages(one.count * self.width) - one.spilled for one in moving), default=0)
+        return max((_pages(one.count * self.stride) - one.spilled for one in moving), default=0)
 
     @property
     def _fixed_bytes(self) -> int:
@@ -190,15 +237,19 @@ class Store:
 
         The first table may be filled under any limit.
         """
-        room = int(self.slots * LOAD) - self.states
+        room = self._places(self.slots) - self.states
         if self.memory is None or self.slots <= FIRST_SLOTS:
             return room
-        paid = (self.memory - self.used_bytes - self._partial_page_bytes) // self.width
-        return max(0, min(room, paid))
+        paid = (self.memory - self.used_bytes - self._partial_page_bytes) / self._bytes_of_state
+        return max(0, min(room, int(paid)))
 
     @property
     def scarce(self) -> bool:
         """Whether there is so little room that the table should grow before any state is added."""
+        return self._full or (self.nodes is not None and self.nodes.scarce)
+
+    @property
+    def _full(self) -> bool:
         return self.room <= self.slots >> 6
 
     def grow(self, states: int = 0) -> None:
@@ -207,22 +258,27 @@ class Store:
 
         Where memory is short the table grows by less, and rows of old levels go to the disk.
         """
-        least = int(max(SMALLEST * self.slots, (self.states + states) / LOAD + 1))
+        if self._fold_first() and not self._full and self.room >= states:
+            return
+        least = int(max(SMALLEST * self.slots, self._slots_for(self.states + states)))
         least = -(-least // LINE) * LINE
         slots = max(least, int(self.slots * self._factor()) // LINE * LINE)
+        bits = reference_bits(slots, len(self.workers))
+        if self.nodes is not None and bits > folding.REFERENCE_BITS:
+            self.unfold()
+            self.grow(states)
+            return
         if slots > self._most():
             self.spill()
             slots = min(slots, self._most())
         if slots < least:
-            if self.room > self.slots >> 6 and self.room >= states:
+            if not self._full and self.room >= states:
                 return  # rows have gone to the disk, and the table is large enough
-            if self.memory is not None and self.memory < self.used_bytes + available_memory():
-                raise OutOfMemory(f"the memory limit of {self.memory:,} bytes was reached")
-            raise OutOfMemory("not enough memory for a larger table")
+            raise self._out_of_memory()
         try:
-            rows = int(slots * LOAD) * self.width
+            rows = self._places(slots) * self.stride
             for crew in self.workers:
-                crew.rows = crew.rows.larger(rows, crew.count * self.width)
+                crew.rows = crew.rows.larger(rows, crew.count * self.stride)
             self._renew(slots)
         except MemoryError as error:
             self._addresses()
@@ -236,8 +292,143 @@ class Store:
         contents can be recomputed from the rows.
         """
         self.table, self.slots = self.table.anew(slots * 8), slots
+        if self.nodes is not None:
+            self.nodes.refer(slots, len(self.workers))
         self._addresses()
         self._reinsert()
+
+    # -- folded rows ----------------------------------------------------------------------------
+
+    def _fold_first(self) -> bool:
+        """Folds rows, or makes room for more nodes, where either is due; returns whether it did.
+
+        Raises :class:`OutOfMemory`.
+        """
+        if self.nodes is None:
+            fits = reference_bits(self.slots, len(self.workers)) <= folding.REFERENCE_BITS
+            short = self.states and self.used_bytes >= SHORT * self._limit
+            return bool(self.folds and fits and short and self._fold())
+        if not self.nodes.scarce:
+            return False
+        self._more_nodes()
+        return True
+
+    def _fold(self) -> bool:
+        """Folds all rows; returns whether it did: not where they share too little, or there is no
+        room for both forms.
+        """
+        limit = self._limit
+        if self.used_bytes + self.states * (8 + WORTH_IT * self.width) > limit:
+            self.spill()
+        left, worth = limit - self.used_bytes - 8 * self.states, WORTH_IT * self.states * self.width
+        first = max(self.workers, key=lambda one: one.count)
+        whole, step = first.rows.bytes(), first.count // SAMPLE * self.width or self.width
+        starts = range(0, first.count * self.width, step)
+        rows = [bytes(whole[at : at + self.width]) for at in starts]
+        nodes, size = Nodes(shape_of(rows), self.states // 2), int(2 * self.slots * LOAD) * 8
+        forget([crew.record for crew in self.workers])
+        folded = list[Buffer]()
+        for crew in self.workers:
+            crew.last, crew.scratch = Buffer(2 * self.width), Buffer(BLOCK * self.width)
+            crew.put(Worker.LAST, crew.last.address)
+            roots = self.make(f"rows-{crew.get(Worker.ID)}", size)
+            folded.append(roots)
+            for at in range(0, crew.count, READ):
+                end = min(crew.count, at + READ)
+                self._fold_rows(nodes, crew, crew.rows.address, at, end, roots.address)
+                if 8 * nodes.used > worth or nodes.bytes > left:
+                    self.folds = False
+                    return False
+        for crew, roots in zip(self.workers, folded, strict=True):
+            crew.rows, crew.spilled = roots, 0
+        self.nodes, self.stride = nodes, 8
+        self._renew(self.slots)
+        return True
+
+    def _fold_rows(
+        self, nodes: Nodes, crew: WorkerMemory, rows: int, at: int, end: int, roots: int
+    ) -> None:
+        """Writes the roots of rows; both are numbered from the addresses on."""
+        assert self.kernel.fold_rows is not None
+        while at < end:
+            at = self.kernel.fold_rows(nodes.address, crew.address, rows, at, end, roots)
+            if at < end:
+                self._grow_nodes(nodes)
+
+    def _take_folded(self, crew: WorkerMemory, rows: memoryview, end: int) -> int:
+        """Folds the first rows into those of a worker, up to ``end``, which is returned."""
+        assert self.nodes is not None and crew.scratch is not None
+        begin = crew.count
+        size = (end - begin) * self.width
+        crew.scratch.bytes()[:size] = rows[:size]
+        roots = crew.rows.address + 8 * begin
+        self._fold_rows(self.nodes, crew, crew.scratch.address, 0, end - begin, roots)
+        return end
+
+    def _more_nodes(self) -> None:
+        """Makes room for more nodes; raises :class:`OutOfMemory`."""
+        assert self.nodes is not None
+        if self.memory is not None and self.used_bytes + self.nodes.growth > self.memory:
+            self.spill()
+        if self.used_bytes + self.nodes.growth > self._limit:
+            raise self._out_of_memory()
+        self._grow_nodes(self.nodes)
+
+    def _grow_nodes(self, nodes: Nodes) -> None:
+        unmade = [(one.get(Worker.NODE), one.get(Worker.NODE_END)) for one in self.workers]
+        try:
+            nodes.grow(self.kernel, unmade)
+        except MemoryError as error:
+            raise OutOfMemory("not enough memory for a larger table") from error
+
+    def unfold(self) -> None:
+        """Makes rows whole again, for good; raises :class:`OutOfMemory`."""
+        nodes, self.folds = self.nodes, False
+        if nodes is None:
+            return
+        slots = -(-int(self.states / LOAD + 1) // LINE) * LINE
+        needed = self.states * self.width + max(0, slots - self.slots) * 8
+        if self.used_bytes + needed > self._limit:
+            raise self._out_of_memory()
+        assert self.kernel.unfold_rows is not None
+        whole = list[Buffer]()
+        for crew in self.workers:
+            whole.append(self.make(f"rows-{crew.get(Worker.ID)}", crew.count * self.width))
+            given = (crew.rows.address, 0, crew.count, whole[-1].address)
+            self.kernel.unfold_rows(nodes.address, *given)
+        for crew, rows in zip(self.workers, whole, strict=True):
+            crew.rows, crew.spilled, crew.last, crew.scratch = rows, 0, None, None
+        self.nodes, self.stride = None, self.width
+        self._renew(slots)
+
+    def expandable(self, reader: WorkerMemory, owner: WorkerMemory, begin: int, end: int) -> int:
+        """The address from which a row can be found by its number, for rows from ``begin`` on, at
+        most BLOCK before ``end``: ``reader`` unfolds them.
+        """
+        if self.nodes is None:
+            return owner.rows.address
+        assert self.kernel.unfold_rows is not None and reader.scratch is not None
+        assert end - begin <= BLOCK, "there is room for so many whole rows"
+        into = reader.scratch.address
+        self.kernel.unfold_rows(self.nodes.address, owner.rows.address, begin, end, into)
+        return into - begin * self.width
+
+    def blocks(self, depth: int) -> Iterator[memoryview]:
+        """The states of level ``depth`` as whole rows, some at a time."""
+        for crew in self.workers:
+            begin, end = self.range_of(crew, depth)
+            if self.nodes is None:
+                rows, step = crew.rows.bytes(), READ
+                for at in range(begin, end, step):
+                    yield rows[at * self.width : min(end, at + step) * self.width]
+                continue
+            assert self.kernel.unfold_rows is not None
+            for at in range(begin, end, BLOCK):
+                stop = min(end, at + BLOCK)
+                whole = bytearray((stop - at) * self.width)
+                given = (crew.rows.address, at, stop, address_of(memoryview(whole)))
+                self.kernel.unfold_rows(self.nodes.address, *given)
+                yield memoryview(whole)
 
     def unload(self) -> None:
         """Lets go of what was read from the disk, where the process exceeds the limit with it."""
@@ -251,6 +442,8 @@ class Store:
         """The factor by which a table grows: table and rows take at most 1.3 times the bytes of a
         state and 8 more, for each state, even when the table has just grown; at most it doubles.
         """
+        if self.nodes is not None:
+            return FOLDED_GROWTH
         if self.slots < QUICKLY:
             return 4
         if self.kernel.image.compact:
@@ -261,12 +454,15 @@ class Store:
         """The number of slots that fit into memory together with rows for all states that they have
         room for.
         """
-        limit = self.used_bytes + available_memory()
-        if self.memory is not None:
-            limit = min(limit, self.memory)
+        limit = self._limit
         beside = self._partial_page_bytes + self._moving_bytes
-        left = limit - beside - (self.used_bytes - self.slots * 8) + self.states * self.width
-        return int(left / (8 + LOAD * self.width)) // LINE * LINE
+        each = self._bytes_of_state
+        left = limit - beside - (self.used_bytes - self.slots * 8) + self.states * each
+        return int(left / (8 + self._places(LINE) / LINE * each)) // LINE * LINE
+
+    def _slots_for(self, states: int) -> int:
+        """The words of a table for so many states."""
+        return int(states / (self._places(8 * LINE) / (8 * LINE)) + 1)
 
     def spill(self, least: int = 1) -> None:
         """Moves the rows of levels that have been expanded to the disk, where a limit of memory
@@ -280,7 +476,7 @@ class Store:
         with contextlib.suppress(OSError):
             for crew in self.workers:
                 old = crew.starts[-2] if len(crew.starts) > 1 else 0
-                end = old * self.width // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+                end = old * self.stride // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
                 if end >= crew.spilled + least:
                     if self._file is None:
                         self._file = unnamed_file()
@@ -371,13 +567,18 @@ class Store:
         return depth
 
     def add(self, words: Sequence[int]) -> None:
-        """Adds an initial state."""
-        if not self.room:
-            self.grow(1)
-        crew = self.workers[0]
-        crew.put(Worker.CAP, crew.count + self.room)
-        row = (ctypes.c_uint64 * self.shape.words)(*words)
-        self.kernel.add(self.context_address, crew.address, ctypes.addressof(row))
+        """Adds an initial state.  Raises :class:`OutOfMemory`."""
+        crew, row = self.workers[0], (ctypes.c_uint64 * self.shape.words)(*words)
+        full = not self.room
+        while True:
+            if full:
+                self.grow(1)
+            crew.put(Worker.OVERFLOW, 0)
+            crew.put(Worker.CAP, crew.count + self.room)
+            self.kernel.add(self.context_address, crew.address, ctypes.addressof(row))
+            full = crew.get(Worker.OVERFLOW) > 0
+            if not full:
+                return
 
     def reserve(self, states: int) -> None:
         """Makes room for so many more states at once, if memory admits that.  If it does not, there
@@ -398,9 +599,11 @@ class Store:
             crew = min(self.workers, key=lambda one: one.count)
             begin = crew.count
             end = begin + min(self.room, rows.nbytes // width)
-            size = (end - begin) * width
-            crew.rows.bytes()[begin * width : end * width] = rows[:size]
-            rows = rows[size:]
+            if self.nodes is None:
+                crew.rows.bytes()[begin * width : end * width] = rows[: (end - begin) * width]
+            else:
+                end = self._take_folded(crew, rows, min(end, begin + BLOCK))
+            rows = rows[(end - begin) * width :]
             crew.put(Worker.COUNT, end)
             self.kernel.reinsert(self.context_address, crew.address, begin, end, level)
 

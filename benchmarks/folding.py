@@ -1,0 +1,116 @@
+"""Bytes and time of folded rows beside whole ones: `python benchmarks/folding.py`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import click
+from msgspec import Struct
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.comparing import WrongAnswer  # noqa: E402
+from benchmarks.tables import Table, into_page, number  # noqa: E402
+from checker.engines.native.search import search, store  # noqa: E402
+from checker.engines.options import Options  # noqa: E402
+from checker.session.pipeline import run_check  # noqa: E402
+
+BEGIN, END = "<!-- folding: begin -->", "<!-- folding: end -->"
+NEVER, ALWAYS = 9.0, 0.0
+"""Parts of the memory from which on rows are folded (``store.SHORT``)."""
+FROM = 1 << 16
+"""The number of slots of the first table here: its states are the sample for the trees."""
+
+STATES = {
+    "replication/viewstamped three_views": 384_839,
+    "replication/kafka_partition three_two_epochs": 124_233,
+    "replication/raft_membership four": 350_637,
+}
+"""The states of each check, as `specs/replication/README.md` and the ladders have them."""
+
+
+class Measured(Struct, frozen=True):
+    """One search: ``seconds`` of a processor, ``bytes`` and ``nodes`` a state (``None``: rows are
+    whole)."""
+
+    words: int
+    seconds: float
+    bytes: float
+    nodes: float | None
+
+
+def measured(case: str, states: int, short: float) -> Measured:
+    """One exploration by one thread; raises :class:`WrongAnswer`."""
+    file, check = case.split()
+    path, run = str(ROOT / "specs" / f"{file}.bcast"), search.Search.run
+
+    def timed(self: search.Search, *given: object) -> None:
+        begun = time.thread_time()
+        run(self, *given)  # type: ignore[arg-type]
+        found.append(_stored(self, time.thread_time() - begun))
+
+    found: list[Measured] = []
+    before = store.SHORT, search.Search.run
+    store.SHORT, search.Search.run = short, timed  # type: ignore[method-assign]
+    try:
+        report = run_check(path, check, Options(threads=1))
+    finally:
+        store.SHORT, search.Search.run = before  # type: ignore[method-assign]
+    if report.distinct_states != states:
+        raise WrongAnswer(f"{case}: {report.distinct_states} states, not {states}")
+    if not all(expected.met for expected in report.expectations):
+        raise WrongAnswer(f"{case}: an expectation is not met")
+    return found[-1]
+
+
+def _stored(done: search.Search, seconds: float) -> Measured:
+    kept = done.store
+    nodes = None if kept.nodes is None else kept.nodes.used / kept.states
+    return Measured(kept.shape.words, seconds, kept.used_bytes / max(1, kept.states), nodes)
+
+
+def row_of(case: str, states: int, rounds: int) -> list[str]:
+    """Both forms in turns; the least time of each."""
+    whole, folded = [], []
+    for _ in range(rounds + 1):
+        whole.append(measured(case, states, NEVER))
+        folded.append(measured(case, states, ALWAYS))
+    before = min(one.seconds for one in whole[1:])  # the first ones wait for the compiler
+    after = min(one.seconds for one in folded[1:])
+    last = folded[-1]
+    if last.nodes is None:
+        raise WrongAnswer(f"{case}: rows were not folded")
+    return [
+        case,
+        str(last.words),
+        f"{states:,}",
+        number(whole[-1].bytes),
+        number(last.bytes),
+        number(last.nodes),
+        number(before),
+        number(after),
+        f"{after / before:.2f}",
+    ]
+
+
+@click.command()
+@click.option("--rounds", default=2, show_default=True, help="The fastest of so many, of each.")
+@click.option("--markdown", "page", type=click.Path(path_type=Path), help="Put the table there.")
+def main(rounds: int, page: Path | None) -> None:
+    """Each check with whole rows, and with rows that are folded from the first full table on."""
+    store.Store.__init__.__defaults__ = (store.private_memory, FROM)
+    headings = ("check", "words", "states", "B/state, whole", "B/state, folded", "nodes a state",
+                "s, whole", "s, folded", "ratio (goal: 1.2)")  # fmt: skip
+    rows = []
+    for case, states in STATES.items():
+        rows.append(row_of(case, states, rounds))
+        click.echo("  ".join(rows[-1]))
+    if page is not None:
+        into_page(page, Table("Folded rows", headings, rows).markdown(), BEGIN, END)
+
+
+if __name__ == "__main__":
+    main()
