@@ -205,10 +205,19 @@ class Left(_Event, frozen=True, tag="left"):
     value: str
 
 
+class Forgotten(Struct, frozen=True):
+    """A variable whose value a process has lost: what it ``had`` when it stopped, and ``has``."""
+
+    variable: str
+    had: str
+    has: str
+
+
 class Recovered(_Event, frozen=True, tag="recover"):
-    """A process recovers; ``lead`` as in :class:`Crashed`."""
+    """A process recovers; ``lead`` as in :class:`Crashed`; ``lost``: its volatile state."""
 
     lead: str = ""
+    lost: tuple[Forgotten, ...] = ()
 
 
 class Paused(_Event, frozen=True, tag="pause"):

@@ -16,7 +16,7 @@ from checker.render.diagram.words import ends_of, sentences_of
 from checker.results import events as ev
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.trace import NO_HANDLER, Step, Trace
-from checker.words.events import assignment, sentence, stops
+from checker.words.events import assignment, back_up, sentence, stops
 
 SPECIAL = {
     "#": "#35;",
@@ -138,7 +138,7 @@ class _Diagram:
             case ev.Crashed():
                 return stops(event)
             case ev.Recovered():
-                return "comes back up"
+                return f"comes {back_up(event)}"
             case ev.Paused():
                 return "pauses"
             case ev.Resumed():
