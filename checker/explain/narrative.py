@@ -317,11 +317,19 @@ def _losses(trace: Trace) -> Iterator[str]:
     """Yields messages that were lost before the loop of the execution; :func:`_for_ever` reports
     others."""
     lost: dict[str, list[str]] = {"The network lost": []}
+    gone: dict[str, None] = {}
     for step, event in _events(trace, ev.Lost):
         if trace.closing is None or trace.loop is None or step.number <= trace.loop:
+            if event.down:
+                gone[sentence(event)] = None
+                continue
             by = f"{event.by} omitted" if event.by else "The network lost"
             message = f"{event.message} from {event.process} to {event.receiver}"
             lost.setdefault(by, []).append(message)
+    if len(gone) > MANY:
+        yield f"{len(gone)} messages are lost with the processes that crashed."
+    elif gone:
+        yield f"{'; '.join(gone)}."
     for by, messages in lost.items():
         if len(messages) > MANY:
             yield f"{by} {len(messages)} messages, the last one {messages[-1]}."

@@ -235,11 +235,13 @@ class Resumed(_Event, frozen=True, tag="resume"):
 
 
 class Lost(_Event, frozen=True, tag="lose"):
-    """A message of ``process`` is lost; ``by``: the process that omits it, empty for the link."""
+    """A message of ``process`` is lost; ``by``: the process that omits it, empty for the link;
+    ``down``: its sender or receiver, where the message is lost since that has crashed."""
 
     message: str
     receiver: str
     by: str = ""
+    down: str = ""
 
 
 class Forged(_Event, frozen=True, tag="forge"):

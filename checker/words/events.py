@@ -61,9 +61,11 @@ def sentence(event: ev.Event) -> str:
             return f"{who} pauses{_with(lead)}"
         case ev.Resumed(lead):
             return f"{who} goes on after its pause{_with(lead)}"
-        case ev.Lost(message, receiver, by):
-            does = f"{by} omits" if by else "the link loses"
-            return f"{does} {message} from {who} to {receiver}"
+        case ev.Lost(message, receiver, by, down):
+            what = f"{message} from {who} to {receiver}"
+            if down:
+                return f"{what} {lost_with(event)}"
+            return f"{by} omits {what}" if by else f"the link loses {what}"
         case ev.Forged(message, receiver, claimed):
             makes = f"{who}, which is Byzantine, makes {receiver} receive {message}"
             return f"{makes} from {claimed or who}"
@@ -154,6 +156,13 @@ def what_is_lost(event: ev.Recovered) -> str:
 def back_up(event: ev.Recovered) -> str:
     """Returns ``back up, x = 0``: what has another value than when the process stopped."""
     return ", ".join(["back up", *(f"{each.variable} = {each.has}" for each in event.lost)])
+
+
+def lost_with(event: ev.Lost) -> str:
+    """Returns why a message is lost, as a predicate: for its sender, or its receiver, is down."""
+    if event.down == event.process:
+        return f"was in transit when {event.down} crashed, and is lost with it"
+    return f"is lost while {event.down} is down"
 
 
 def timer_text(timer: str) -> str:
