@@ -153,9 +153,10 @@ def what_is_lost(event: ev.Recovered) -> str:
     return f"its {listing([each.variable for each in event.lost])}"
 
 
-def back_up(event: ev.Recovered) -> str:
-    """Returns ``back up, x = 0``: what has another value than when the process stopped."""
-    return ", ".join(["back up", *(f"{each.variable} = {each.has}" for each in event.lost)])
+def back_up(event: ev.Recovered) -> list[str]:
+    """Returns ``back up``, and ``x = 0`` for what has another value than when the process
+    stopped."""
+    return ["back up", *(f"{each.variable} = {each.has}" for each in event.lost)]
 
 
 def lost_with(event: ev.Lost) -> str:

@@ -141,7 +141,7 @@ class _Diagram:
             case ev.Crashed():
                 return stops(event)
             case ev.Recovered():
-                return f"comes {back_up(event)}"
+                return f"comes {', '.join(back_up(event))}"
             case ev.Paused():
                 return "pauses"
             case ev.Resumed():

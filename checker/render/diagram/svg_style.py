@@ -44,6 +44,12 @@ DARK = {
 DASHES = ("", "9 4", "2 3.5", "12 3 2.5 3", "5 3", "15 4", "8 2.5 2 2.5 2 2.5", "3 2")
 """The dashes of the arrows of each message; the first one is a solid line."""
 
+HALO = """
+.spacetime .halo { paint-order: stroke; stroke: var(--paper); stroke-width: 4px;
+  stroke-linejoin: round; }
+"""
+"""The paper around letters; a program that does not know ``paint-order`` would cover them."""
+
 RULES = """
 .spacetime { background: var(--paper); color: var(--ink); }
 .spacetime text { font: 11px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono',
@@ -51,8 +57,6 @@ RULES = """
 .spacetime .words { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans',
   'DejaVu Sans', 'Liberation Sans', sans-serif; font-size: 12px; }
 .spacetime .ground { fill: var(--paper); }
-.spacetime .halo { paint-order: stroke; stroke: var(--paper); stroke-width: 4px;
-  stroke-linejoin: round; }
 .spacetime .heading { font-size: 16px; font-weight: 600; }
 .spacetime .head { font-size: 14px; font-weight: 700; text-anchor: middle; }
 .spacetime .quiet { fill: var(--faded); font-size: 11px; }
@@ -123,7 +127,7 @@ def style() -> str:
         "@media (prefers-color-scheme: dark) {"
         f" :where(:root) {{ {_properties(DARK)} }} }}\n"
         f"@media print {{ :where(:root) {{ {_properties(LIGHT)} }} }}"
-        f"{plain}@supports (fill: var(--ink)) {{{rules}}}\n"
+        f"{plain}@supports (fill: var(--ink)) {{{HALO}{rules}}}\n"
     )
 
 

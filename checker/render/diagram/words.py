@@ -155,7 +155,9 @@ def _line(step: Step, event: ev.Event, most: int, identities: Identities) -> lis
             sign = "suspicion" if event.about else "oracle"
             text = opinion(event) or f"{call.name}({', '.join(call.values)})"
         case ev.Recovered():
-            sign, text = "recover", back_up(event)
+            up, *lost = back_up(event)
+            told = (Line("", shorten(said, most), said) for said in lost)
+            return [Line("recover", up, up), *told]
         case ev.Paused():
             text = "pauses"
         case ev.Resumed():

@@ -180,7 +180,9 @@ def _item(trace: Trace, step: Step, event: ev.Event, arrows: tuple[Arrow, ...]) 
         case ev.Crashed():
             return [LaneItem(who, m.CRASH, stops(event), FAULT)]
         case ev.Recovered():
-            return [LaneItem(who, m.RECOVERY, back_up(event), ASKED)]
+            up, *lost = back_up(event)
+            told = (LaneItem(who, "", said, TOLD) for said in lost)
+            return [LaneItem(who, m.RECOVERY, up, ASKED), *told]
         case ev.Paused():
             return [LaneItem(who, "", "pauses", FAULT)]
         case ev.Resumed():
