@@ -62,7 +62,9 @@ check main of Sends {
 """
 
 
-def violated(folder: Path, text: str, name: str, seconds: float = 0, *, fine: bool = False) -> Trace:
+def violated(
+    folder: Path, text: str, name: str, seconds: float = 0, *, fine: bool = False
+) -> Trace:
     path = folder / "p.bcast"
     path.write_text(text)
     report = run_check(str(path), "main", Options(explain=seconds, fine_steps=fine))
@@ -130,7 +132,7 @@ def test_a_message_lost_with_its_sender_is_no_fault_of_the_network(tmp_path: Pat
 
 def test_a_message_lost_with_its_receiver_is_no_fault_of_the_network(tmp_path: Path) -> None:
     text = SENDS.replace("LINKS", "perfect").replace("WHO", "receiver")
-    text = text.replace("recover\n", "recover\n  crash_points between_handlers\n")
+    text = text.replace("recover\n", "recover\n  crash points between_handlers\n")
     trace = violated(tmp_path, text, "reached", 30)
     (lost,) = (e for s in trace.steps for e in s.events if isinstance(e, Lost))
     assert lost.down == lost.receiver
