@@ -6,8 +6,6 @@ so that thin lines can be seen; no sign depends on colour alone.
 
 from __future__ import annotations
 
-import re
-
 COLOURS = 8
 """The number of colours of messages; further messages use them again, with another dash."""
 
@@ -121,7 +119,9 @@ def style() -> str:
         if dash
     )
     rules = f"{RULES}{hues}\n{dashes}\n"
-    plain = re.sub(r"var\((--[\w-]+)\)", lambda found: LIGHT[found[1]], rules)
+    plain = rules
+    for name, value in LIGHT.items():
+        plain = plain.replace(f"var({name})", value)
     return (
         f":where(:root) {{ {_properties(LIGHT)} }}\n"
         "@media (prefers-color-scheme: dark) {"
