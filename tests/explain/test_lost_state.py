@@ -9,12 +9,14 @@ import pytest
 from rich.console import Console
 
 from checker.formats.json_format import trace_from_text, trace_to_text
+from checker.model.fault_actions import fault_kind
+from checker.model.ir import ActionKind
 from checker.render.diagram.mermaid import mermaid_of
 from checker.render.diagram.svg import svg_of_trace
 from checker.render.terminal.text import trace_view
 from checker.results.events import Forgotten, Lost, Recovered
 from checker.results.trace import Trace
-from checker.session.pipeline import Options, run_check
+from checker.session.pipeline import Options, open_check, run_check
 
 FORGETS = """
 protocol Forgets {
@@ -127,6 +129,7 @@ def test_a_message_lost_with_its_sender_is_no_fault_of_the_network(tmp_path: Pat
     said = shown(trace)
     assert "was in transit when" in said and "and is lost with it" in said
     assert "network lost" not in said and "loss of" not in said
+    assert "What each process" not in said  # no process can indicate anything
     assert "s1 and r1 are up from some time on" in said and "are correct" not in said
 
 
@@ -137,6 +140,16 @@ def test_a_message_lost_with_its_receiver_is_no_fault_of_the_network(tmp_path: P
     (lost,) = (e for s in trace.steps for e in s.events if isinstance(e, Lost))
     assert lost.down == lost.receiver
     assert f"is lost while {lost.receiver} is down" in shown(trace)
+
+
+@pytest.mark.parametrize(("links", "losses"), [("perfect", 0), ("fair_loss", 1)])
+def test_walks_count_what_links_lose(links: str, losses: int, tmp_path: Path) -> None:
+    path = tmp_path / "p.bcast"
+    path.write_text(SENDS.replace("LINKS", links).replace("WHO", "sender"))
+    system = open_check(str(path), "main", Options()).system
+    kinds = [fault_kind(action) for action in system.actions]
+    assert kinds.count("lose") == losses
+    assert any(action.kind is ActionKind.LOSE for action in system.actions)
 
 
 def test_a_message_that_the_link_loses_is_a_fault(tmp_path: Path) -> None:

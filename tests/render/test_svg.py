@@ -249,5 +249,6 @@ def test_colours_without_custom_properties() -> None:
     sheet = re.sub(r":where[^}]*}", "", picture.partition("<style>")[2].partition("</style>")[0])
     plain, _, supported = sheet.partition("@supports (fill: var(--ink))")
     assert "var(" not in plain and "paint-order" not in plain
+    assert "paint-order" in supported
     assert "fill: #1b1f24" in plain and "fill: var(--ink)" in supported
     assert "var(" not in picture.partition("</style>")[2]
