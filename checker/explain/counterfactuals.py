@@ -42,6 +42,10 @@ from checker.results.show_values import show
 from checker.results.trace import IN_EVERY_RUN, Counterfactual, LeftOut
 
 IF_LOST = "the property holds where it is not received, and is violated where the link loses it"
+IF_DROPPED = (
+    "the property holds where it is not sent, and is violated where it is sent and dropped on"
+    " arrival, as these links never do"
+)
 
 COUNTED = "messages that are counted as soon as they are sent are not left out one by one"
 
@@ -109,7 +113,10 @@ def _judge(taken: _Taken, inquiry: InquiryOfParts) -> Counterfactual:
     if taken.copy and reply.path is None and reply.settled:
         lost = inquiry.ask_with_loss({**taken.limits, taken.copy: budgeted.LOST})
         if lost.path is not None and lost.run is None:
-            why = IN_EVERY_RUN if reply.fair is False else IF_LOST
+            original = inquiry.inquiries[0].twin.original
+            loses = any(fault_kind(info) is FaultKind.LOSS for info in original.marks)
+            if_lost = IF_LOST if loses else IF_DROPPED
+            why = IN_EVERY_RUN if reply.fair is False else if_lost
             return Counterfactual(taken.kind, taken.what, taken.step, "unknown", why)
         reply = lost
     return _judge_reply(taken, reply)

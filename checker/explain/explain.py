@@ -38,7 +38,7 @@ FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.4, 0.8, 0.2
 there is no shorter execution."""
 
 NO_TIME_GIVEN = "no time was given to look for a smaller run"
-ROUND = "minimality among lassos is not established"
+ROUND = "whether a run with fewer steps violates it, too, is not determined"
 NEAREST = "its loop is a short one, but not known to be the shortest"
 APART = "a crash inside a handler counts as one before or after it if nothing distinguishes them"
 ON_ITS_WAY = "a message that is on its way forever counts as no fault"

@@ -14,7 +14,7 @@ from checker.results import events as ev
 from checker.results.causality import CopyOutcome, causality, lane_of
 from checker.results.trace import Copies, Step, Trace
 from checker.results.truth import Fact
-from checker.words.events import between, doing, sentence
+from checker.words.events import between, doing, sentence, what_is_lost
 from checker.words.wrappers import fold_wrappers
 
 E = TypeVar("E", bound=ev.Event)
@@ -136,13 +136,15 @@ _STOPPED = {ev.PowerFailed: "lost its power", ev.DiskLost: "lost its disk"}
 def _crash(trace: Trace, step: Step, crash: ev.Crashed, who: str) -> str:
     """Returns ``p1 crashed after reaching only p3``."""
     stopped = _STOPPED.get(type(crash), "crashed")
-    back = any(s.number > step.number and e.process == who for s, e in _events(trace, ev.Recovered))
-    after = ", and came back later" if back else ""
+    returns = (e for s, e in _events(trace, ev.Recovered) if s.number > step.number)
+    back = next((e for e in returns if e.process == who), None)
+    gone = "" if back is None else what_is_lost(back)
+    after = "" if back is None else f", and came back later{gone and f' without {gone}'}"
     window = _window(step, who) or _last_effect(trace, step, who)
     if window:
         return f"{who} {stopped} {window}{after}"
     last = _partial(trace, step, who)
-    if last is not None and (_has_cut_send(step) or not back):
+    if last is not None and (_has_cut_send(step) or back is None):
         got = ("itself", *last.received) if _by_itself(trace, last) else last.received
         if not last.received:
             missed = _anybody(last.missing) + (" else" if got and len(last.missing) > 1 else "")
@@ -315,11 +317,19 @@ def _losses(trace: Trace) -> Iterator[str]:
     """Yields messages that were lost before the loop of the execution; :func:`_for_ever` reports
     others."""
     lost: dict[str, list[str]] = {"The network lost": []}
+    gone: dict[str, None] = {}
     for step, event in _events(trace, ev.Lost):
         if trace.closing is None or trace.loop is None or step.number <= trace.loop:
+            if event.down:
+                gone[sentence(event)] = None
+                continue
             by = f"{event.by} omitted" if event.by else "The network lost"
             message = f"{event.message} from {event.process} to {event.receiver}"
             lost.setdefault(by, []).append(message)
+    if len(gone) > MANY:
+        yield f"{len(gone)} messages are lost with the processes that crashed."
+    elif gone:
+        yield f"{'; '.join(gone)}."
     for by, messages in lost.items():
         if len(messages) > MANY:
             yield f"{by} {len(messages)} messages, the last one {messages[-1]}."

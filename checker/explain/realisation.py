@@ -262,6 +262,8 @@ class Voice(Struct, frozen=True):
             fate = next((f for f in self.trace.fates if f.process == who), None)
             crashed = fate is not None and fate.crashed
             return Clause(who, *(("crashed", "") if crashed else ("is", "faulty")), fact)
+        if fact.atom.op == "correct" and any(fate.recovered for fate in self.trace.fates):
+            return Clause(who, "is", "up from some time on", fact)
         return self.clause(fact)
 
     def relative(self, clause: Clause, standing: dict[str, Clause]) -> str:

@@ -11,7 +11,7 @@ from checker.results.answer import Reduced, Restart, Weight
 from checker.results.conformance import FORMAT as CONFORMANCE_FORMAT
 from checker.results.conformance import Conformance
 from checker.results.conformance_lines import Obstacle
-from checker.results.events import Event
+from checker.results.events import Event, Lost, Recovered
 from checker.results.fillings import FORMAT as FILLINGS_FORMAT
 from checker.results.fillings import Fillings
 from checker.results.frontier import FORMAT as FRONTIER_FORMAT
@@ -94,6 +94,8 @@ FORMS: Mapping[type, Form] = {
     ),
     Step: Form(texts={"headline": headline}),
     **dict.fromkeys(get_args(Event), Form(texts={"sentence": sentence})),
+    Lost: Form(texts={"sentence": sentence}, optional={"down": "down"}),
+    Recovered: Form(texts={"sentence": sentence}, optional={"lost": "lost"}),
     Report: Form(
         constants={"format": REPORT_FORMAT, "kind": REPORT_KIND},
         digits={"seconds": 6, "liveness_seconds": 6, "bytes_per_state": 3, "bytes_per_edge": 3},

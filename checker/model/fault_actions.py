@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.model.ir import CRASHING, PAUSING, Action, ActionKind
+from checker.model.ir import CRASHING, PAUSING, WHILE_DOWN, Action, ActionKind
 
 FAULTS = (ActionKind.CRASH, ActionKind.LOSE, ActionKind.FORGE)
 """The kinds of actions that are faults; a crash or a pause inside a handler is one as well."""
@@ -14,7 +14,10 @@ def is_fault(action: Action) -> bool:
 
 
 def fault_kind(action: Action) -> str:
-    """Returns ``crash``, ``lose``, ``forge`` or ``recover``; empty for any other action."""
+    """Returns ``crash``, ``lose``, ``forge`` or ``recover``; empty for any other action, and for
+    the loss of a message whose sender or receiver is down: the crash is the fault."""
+    if action.name.startswith(WHILE_DOWN):
+        return ""
     if action.name.endswith(CRASHING):
         return ActionKind.CRASH.value
     return action.kind.value if action.kind in (*FAULTS, ActionKind.RECOVER) else ""

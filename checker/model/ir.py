@@ -758,6 +758,10 @@ without events."""
 CRASHING = ", crashing inside"
 """Suffix of the name of the variant of an action whose process crashes inside it."""
 
+WHILE_DOWN = "lose while down"
+"""Prefix of the names of losses while an end is down, which no fairness assumption excludes, and
+which a crash explains."""
+
 PAUSING = ", pausing inside"
 """Suffix of the name of the variant of an action whose process pauses inside it."""
 

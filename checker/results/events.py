@@ -205,10 +205,19 @@ class Left(_Event, frozen=True, tag="left"):
     value: str
 
 
+class Forgotten(Struct, frozen=True):
+    """A variable whose value a process has lost: what it ``had`` when it stopped, and ``has``."""
+
+    variable: str
+    had: str
+    has: str
+
+
 class Recovered(_Event, frozen=True, tag="recover"):
-    """A process recovers; ``lead`` as in :class:`Crashed`."""
+    """A process recovers; ``lead`` as in :class:`Crashed`; ``lost``: its volatile state."""
 
     lead: str = ""
+    lost: tuple[Forgotten, ...] = ()
 
 
 class Paused(_Event, frozen=True, tag="pause"):
@@ -226,11 +235,13 @@ class Resumed(_Event, frozen=True, tag="resume"):
 
 
 class Lost(_Event, frozen=True, tag="lose"):
-    """A message of ``process`` is lost; ``by``: the process that omits it, empty for the link."""
+    """A message of ``process`` is lost; ``by``: the process that omits it, empty for the link;
+    ``down``: its sender or receiver, where the message is lost since that has crashed."""
 
     message: str
     receiver: str
     by: str = ""
+    down: str = ""
 
 
 class Forged(_Event, frozen=True, tag="forge"):

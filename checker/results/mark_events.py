@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
 from checker.diagnostics import Span
+from checker.instantiate.faults.fault_marks import WITH_CRASH
 from checker.model import interpreter
 from checker.model.build import author_of
 from checker.model.ir import WORLD, MarkInfo, MarkKind, SourceLocation, TransitionSystem
@@ -103,7 +104,10 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
         case MarkKind.RECEIVE:
             return ev.Received(rest[1], rest[0], **who)
         case MarkKind.LOSE:
-            return ev.Lost(rest[1], rest[0], "".join(rest[2:]), **who)
+            by, down = "".join(rest[2:]), ""
+            if info.text == WITH_CRASH:
+                by, down = "", by
+            return ev.Lost(rest[1], rest[0], by, down, **who)
         case MarkKind.FORGE:
             return ev.Forged(rest[1], rest[0], "".join(n for n in rest[2:] if n != first), **who)
         case MarkKind.REQUEST:

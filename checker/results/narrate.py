@@ -18,6 +18,7 @@ from checker.model.types import AtomT, MapT, default, universe
 from checker.results.crash_truncation import cut_short
 from checker.results.events import Crashed, Event, Stored
 from checker.results.lacking import lacking
+from checker.results.lost_at_recovery import with_lost_state
 from checker.results.mark_events import acting, at, trace_events
 from checker.results.operations import intervals
 from checker.results.origin import origin_of_property
@@ -50,6 +51,12 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
     without one, violates nothing: its word is ``run``)."""
     steps = tuple(_steps(system, run))
     closing = _closing(system, run, len(steps))
+    if run.closing is None or closing is None:
+        steps = with_lost_state(system, run.moments, steps)
+    else:
+        moments = (*run.moments, run.closing)
+        *most, closing = with_lost_state(system, moments, (*steps, closing))
+        steps = tuple(most)
     failure = None if run.fault is None else _failure(run.fault)
     values: tuple[tuple[str, str], ...] = ()
     word: TraceWord

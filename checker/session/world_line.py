@@ -17,7 +17,7 @@ REQUESTS = 8
 
 
 def world_line(check: typed.Check, sizes: Sizes | None) -> str:
-    """Returns the world of ``check``: ``3 processes, at most 1 crashes, perfect links, p1
+    """Returns the world of ``check``: ``3 processes, at most 1 process crashes, perfect links, p1
     broadcasts a``; ``sizes``: ``None`` for a check of all sizes."""
     parts = (
         *_processes(check, sizes),
@@ -51,8 +51,8 @@ def _bound(expr: typed.Expr, sizes: Sizes | None) -> str:
 def _faults(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
     """Yields each kind of faults that there may be."""
     kinds = (
-        ("crash", check.crash, ("crashes", "crash")),
-        ("omission", check.omission, ("omits messages", "omit messages")),
+        ("crash", check.crash, ("process crashes", "crash")),
+        ("omission", check.omission, ("process omits messages", "omit messages")),
         ("byzantine", check.byzantine, ("is Byzantine", "are Byzantine")),
     )
     for kind, expr, verb in kinds:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from checker.diagnostics.english import listing
 from checker.model.ir import FLIP
 from checker.records import replace
 from checker.results import events as ev
 
 OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
 """The verbs for the indications of failure detectors."""
+
+LONG = 60
+"""More characters of lost values than this are not told in a sentence."""
 
 
 def sentence(event: ev.Event) -> str:
@@ -51,14 +55,17 @@ def sentence(event: ev.Event) -> str:
         case ev.Left():
             return f"{who} is left with {assignment(event)}"
         case ev.Recovered(lead):
-            return f"{who} comes back up{_with(lead)}"
+            gone = what_is_lost(event)
+            return f"{who} comes back up{_with(lead)}{gone and f', and has lost {gone}'}"
         case ev.Paused(lead):
             return f"{who} pauses{_with(lead)}"
         case ev.Resumed(lead):
             return f"{who} goes on after its pause{_with(lead)}"
-        case ev.Lost(message, receiver, by):
-            does = f"{by} omits" if by else "the link loses"
-            return f"{does} {message} from {who} to {receiver}"
+        case ev.Lost(message, receiver, by, down):
+            what = f"{message} from {who} to {receiver}"
+            if down:
+                return f"{what} {lost_with(event)}"
+            return f"{by} omits {what}" if by else f"the link loses {what}"
         case ev.Forged(message, receiver, claimed):
             makes = f"{who}, which is Byzantine, makes {receiver} receive {message}"
             return f"{makes} from {claimed or who}"
@@ -135,6 +142,28 @@ def between(event: ev.Cut | ev.CutHealed) -> str:
 def assignment(event: ev.Stored | ev.Chosen | ev.Drawn | ev.Left) -> str:
     """Returns ``x = 1``: a variable with its value; only the value if the variable has no name."""
     return f"{event.variable} = {event.value}" if event.variable else event.value
+
+
+def what_is_lost(event: ev.Recovered) -> str:
+    """Returns ``x = 1 and y = {2}``: the values that a process has lost, only the names of their
+    variables where that is long; empty if it has lost nothing."""
+    said = listing([f"{each.variable} = {each.had}" for each in event.lost])
+    if len(said) <= LONG:
+        return said
+    return f"its {listing([each.variable for each in event.lost])}"
+
+
+def back_up(event: ev.Recovered) -> list[str]:
+    """Returns ``back up``, and ``x = 0`` for what has another value than when the process
+    stopped."""
+    return ["back up", *(f"{each.variable} = {each.has}" for each in event.lost)]
+
+
+def lost_with(event: ev.Lost) -> str:
+    """Returns why a message is lost, as a predicate: for its sender, or its receiver, is down."""
+    if event.down == event.process:
+        return f"was in transit when {event.down} crashed, and is lost with it"
+    return f"is lost while {event.down} is down"
 
 
 def timer_text(timer: str) -> str:

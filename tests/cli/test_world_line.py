@@ -60,7 +60,7 @@ protocol Alone { state done = false  upon condition not done { done := true } }
             "Relay",
             "faults crash <= 1  crash points between_handlers  faults omission <= 2"
             "  faults partition  clients { p1 broadcasts a }",
-            "3 processes, at most 1 crashes, crashes between handlers only,"
+            "3 processes, at most 1 process crashes, crashes between handlers only,"
             " at most 2 omit messages, partitions, perfect links, p1 broadcasts a",
         ),
         (
@@ -71,7 +71,7 @@ protocol Alone { state done = false  upon condition not done { done := true } }
         (
             "Relay",
             "faults crash <= 1, reset <= 2  links connected",
-            "3 processes, at most 1 crashes, at most 2 resets, connected links, no clients",
+            "3 processes, at most 1 process crashes, at most 2 resets, connected links, no clients",
         ),
         (
             "Votes",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.explain.counterfactual_queries import ExplainingBudget
-from checker.explain.counterfactuals import IF_LOST, counterfactuals_of
+from checker.explain.counterfactuals import IF_DROPPED, counterfactuals_of
 from checker.explain.verdict_sentences import sentences
 from checker.render.html.content import ablation
 from checker.resources import specs
@@ -90,7 +90,7 @@ def test_without_a_message_that_comes_again() -> None:
     assert without["PREPARE from p1 to a1"].outcome == "unknown"
     assert without["PREPARE from p1 to a1"].why == IN_EVERY_RUN
     assert without["OUTVOTED from a1 to p1"].outcome == "unknown"
-    assert without["OUTVOTED from a1 to p1"].why == IF_LOST
+    assert without["OUTVOTED from a1 to p1"].why == IF_DROPPED
 
 
 @pytest.mark.parametrize("links", ["", "links fair_loss"])

@@ -241,3 +241,14 @@ def test_what_a_process_does_and_what_it_receives_have_different_shapes() -> Non
     drawn = {kind: re.match(r"<\w+", BODIES[kind]) for kind in ("receive", "effect")}
     assert drawn["receive"] is not None and drawn["effect"] is not None
     assert drawn["receive"][0] != drawn["effect"][0]
+
+
+def test_colours_without_custom_properties() -> None:
+    """A program that skips at-rules, as converters do, finds a literal colour for everything."""
+    picture = svg_of(picture_of(everything()))
+    sheet = re.sub(r":where[^}]*}", "", picture.partition("<style>")[2].partition("</style>")[0])
+    plain, _, supported = sheet.partition("@supports (fill: var(--ink))")
+    assert "var(" not in plain and "paint-order" not in plain
+    assert "paint-order" in supported
+    assert "fill: #1b1f24" in plain and "fill: var(--ink)" in supported
+    assert "var(" not in picture.partition("</style>")[2]

@@ -25,7 +25,7 @@ WRONG = ("no", [[]], {"no": {}}, 1.5, None)
 
 PUBLISHED: dict[str, tuple[str, str]] = {
     "report": ("bivalence:reports:6", "3496b493e5783d60"),
-    "trace": ("bivalence:trace:5", "cc0cef5bef8d2d92"),
+    "trace": ("bivalence:trace:5", "32baa8d9d82165e6"),
     "valence": ("bivalence:valence-reports:6", "bb1b223f9baceead"),
     "conformance": ("bivalence:conformance-reports:6", "4e06a7f10513a465"),
     "monitoring": ("bivalence:monitor-lines:6", "22967ba809290017"),

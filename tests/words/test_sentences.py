@@ -39,10 +39,23 @@ SAID: list[tuple[Event, str]] = [
     (ev.Synced("x, y", process="p1"), "p1 syncs x, y"),
     (ev.SyncFailed("x", process="p1"), "p1 fails to sync x"),
     (ev.Recovered(process="p1"), "p1 comes back up"),
+    (
+        ev.Recovered(process="p1", lost=(ev.Forgotten("x", "1", "0"),)),
+        "p1 comes back up, and has lost x = 1",
+    ),
+    (
+        ev.Recovered(process="p1", lost=(ev.Forgotten("x", "1" * 99, "0"),)),
+        "p1 comes back up, and has lost its x",
+    ),
     (ev.Paused(process="p1"), "p1 pauses"),
     (ev.Resumed(process="p1"), "p1 goes on after its pause"),
     (ev.Lost("M", "p2", process="p1"), "the link loses M from p1 to p2"),
     (ev.Lost("M", "p2", "p2", process="p1"), "p2 omits M from p1 to p2"),
+    (
+        ev.Lost("M", "p2", down="p1", process="p1"),
+        "M from p1 to p2 was in transit when p1 crashed, and is lost with it",
+    ),
+    (ev.Lost("M", "p2", down="p2", process="p1"), "M from p1 to p2 is lost while p2 is down"),
     (ev.Forged("M", "p2", process="p3"), "p3, which is Byzantine, makes p2 receive M from p3"),
     (
         ev.Forged("M", "p2", "p1", process="p3"),

@@ -26,6 +26,10 @@ DROPPED = "dropped"
 """The text of the mark of a message that is lost because its connection breaks.  The break is the
 fault, not the loss."""
 
+WITH_CRASH = "lost with a crash"
+"""The text of the mark of a message that is lost because its sender or receiver is down.  The crash
+is the fault, not the loss."""
+
 
 class FaultKind(StrEnum):
     """The kinds of faults in an execution."""
@@ -68,7 +72,7 @@ _STOPS = (MarkKind.CRASH, MarkKind.POWER, MarkKind.WIPE, MarkKind.PAUSE)
 def fault_kind(info: MarkInfo) -> FaultKind | None:
     """Returns the fault that a mark denotes, or ``None``.  If a process stops with its lead, only
     the stop of the lead is a fault."""
-    part_of_another = info.kind is MarkKind.LOSE and info.text in (HELD_UP, DROPPED)
+    part_of_another = info.kind is MarkKind.LOSE and info.text in (HELD_UP, DROPPED, WITH_CRASH)
     follows = info.kind in _STOPS and len(info.names) > 1
     return None if part_of_another or follows else _KINDS.get(info.kind)
 

@@ -15,18 +15,30 @@ No fairness assumption applies to any of these.
 from __future__ import annotations
 
 from checker.instantiate.faults import role_bounds
+from checker.instantiate.faults.fault_marks import WITH_CRASH
 from checker.instantiate.network import overflow
 from checker.instantiate.network.overflow import Flight
 from checker.instantiate.world import Draft, Link, World, mark
 from checker.language.link_kinds import Delivery
 from checker.model import build, ir
 from checker.model.build import conj, disj, fresh, member, negation
-from checker.model.ir import FALSE, TRUE, Action, ActionKind, Block, Expr, MarkKind, Op, Param
+from checker.model.ir import (
+    FALSE,
+    TRUE,
+    WHILE_DOWN,
+    Action,
+    ActionKind,
+    Block,
+    Expr,
+    MarkKind,
+    Op,
+    Param,
+)
 from checker.model.types import IntT, SeqT, SetT
 from checker.records import replace
 
-WHILE_DOWN = "lose while down"
-"""Prefix of the names of losses while an end is down, which no fairness assumption excludes."""
+ENDS = ("from", "to", "message", "by")
+"""The names of the arguments of the mark of a loss."""
 
 
 def action_name(what: str, link: Link) -> str:
@@ -54,8 +66,16 @@ def _draft(
     world: World, name: str, flight: Flight, after: Block = (), by: tuple[Expr, ...] = ()
 ) -> None:
     held = ir.Local(flight.message.type, fresh("_m"))
-    ends = ("from", "to", "message", "by")[: 3 + len(by)]
-    lost = mark(world, MarkKind.LOSE, "lose", ends, flight.source, flight.to, held, *by)
+    lost: ir.Stmt
+    if name.startswith(WHILE_DOWN):
+        by_sender, by_receiver = (
+            mark(world, MarkKind.LOSE, WITH_CRASH, ENDS, flight.source, flight.to, held, end)
+            for end in (flight.source, flight.to)
+        )
+        lost = ir.If(world.alive(flight.source), (by_receiver,), (by_sender,))
+    else:
+        ends = ENDS[: 3 + len(by)]
+        lost = mark(world, MarkKind.LOSE, "lose", ends, flight.source, flight.to, held, *by)
     body = (ir.Declare(held.name, held.type, flight.message), *flight.removal, lost, *after)
     action = Action(name, ActionKind.LOSE, flight.params, TRUE, body, FALSE)
     world.drafts.append(Draft(action, None))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from checker.instantiate.faults.fault_marks import HELD_UP
 from checker.instantiate.network import overflow
-from checker.instantiate.network.losses import WHILE_DOWN
 from checker.instantiate.protocol.changes import changes, some
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.world import World, mark
@@ -12,7 +11,7 @@ from checker.language.link_kinds import LINK_KINDS, Delivery
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import conj, disj, entry, equal, fresh, member, negation
-from checker.model.ir import FALSE, TRUE, Action, ActionKind, Block, Expr, MarkKind
+from checker.model.ir import FALSE, TRUE, WHILE_DOWN, Action, ActionKind, Block, Expr, MarkKind
 from checker.model.types import MapT, default
 from checker.records import replace
 

@@ -16,7 +16,8 @@ from checker.render.diagram.words import ends_of, sentences_of
 from checker.results import events as ev
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.trace import NO_HANDLER, Step, Trace
-from checker.words.events import assignment, sentence, stops
+from checker.words.events import assignment, back_up, sentence, stops
+from checker.words.wrappers import fold_wrappers
 
 SPECIAL = {
     "#": "#35;",
@@ -51,6 +52,7 @@ def escape(text: str) -> str:
 
 class _Diagram:
     def __init__(self, trace: Trace) -> None:
+        trace, self._wrappers = fold_wrappers(trace)
         self._trace = trace
         self._found = causality(trace)
         self._names = {p: f"P{i}" for i, p in enumerate(trace.processes)}
@@ -68,6 +70,7 @@ class _Diagram:
         yield "sequenceDiagram"
         for process, name in self._names.items():
             yield f"    participant {name} as {escape(process)}"
+        yield from (self._over_all(said, "    ") for said in self._wrappers)
         loop = trace.length if trace.loop is None else trace.loop
         for step in self._found.steps[: loop + 1]:
             yield from self._step(step, "    ")
@@ -138,7 +141,7 @@ class _Diagram:
             case ev.Crashed():
                 return stops(event)
             case ev.Recovered():
-                return "comes back up"
+                return f"comes {', '.join(back_up(event))}"
             case ev.Paused():
                 return "pauses"
             case ev.Resumed():

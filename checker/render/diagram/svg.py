@@ -95,7 +95,7 @@ def svg_of(picture: Picture, *, title_id: str = "", prefix: str = "") -> str:
         f'<desc id="{prefix}desc">{safe(description_of(picture))}</desc>',
         f"<style>{style()}</style>",
         patterns(prefix),
-        f'<rect width="{number(width)}" height="{number(height)}" style="fill:var(--paper)"/>',
+        f'<rect width="{number(width)}" height="{number(height)}" class="ground"/>',
         *heading,
         f'<g transform="translate(0,{number(high)})">',
         *(_lane(lane, picture, prefix) for lane in picture.lanes),

@@ -42,14 +42,19 @@ DARK = {
 DASHES = ("", "9 4", "2 3.5", "12 3 2.5 3", "5 3", "15 4", "8 2.5 2 2.5 2 2.5", "3 2")
 """The dashes of the arrows of each message; the first one is a solid line."""
 
+HALO = """
+.spacetime .halo { paint-order: stroke; stroke: var(--paper); stroke-width: 4px;
+  stroke-linejoin: round; }
+"""
+"""The paper around letters; a program that does not know ``paint-order`` would cover them."""
+
 RULES = """
 .spacetime { background: var(--paper); color: var(--ink); }
 .spacetime text { font: 11px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono',
   'Liberation Mono', monospace; fill: var(--ink); }
 .spacetime .words { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans',
   'DejaVu Sans', 'Liberation Sans', sans-serif; font-size: 12px; }
-.spacetime .halo { paint-order: stroke; stroke: var(--paper); stroke-width: 4px;
-  stroke-linejoin: round; }
+.spacetime .ground { fill: var(--paper); }
 .spacetime .heading { font-size: 16px; font-weight: 600; }
 .spacetime .head { font-size: 14px; font-weight: 700; text-anchor: middle; }
 .spacetime .quiet { fill: var(--faded); font-size: 11px; }
@@ -90,6 +95,8 @@ RULES = """
 .spacetime .rule { stroke: var(--faded); stroke-width: 1; }
 .spacetime .context { fill-opacity: .5; stroke-opacity: .5; }
 .spacetime .context text { fill: var(--faded); fill-opacity: 1; stroke-opacity: 1; }
+.spacetime .hatching { stroke: var(--fault); stroke-width: 1.4; }
+.spacetime .overlay { stroke: var(--paper); stroke-width: 1.6; fill: none; }
 .spacetime .step:focus { outline: none; }
 .spacetime .step:focus-visible .body { stroke-width: 4; }
 @media print { .spacetime { background: none; } }
@@ -97,7 +104,10 @@ RULES = """
 
 
 def style() -> str:
-    """Returns the style sheet: a page's custom properties take precedence over these."""
+    """Returns the style sheet: a page's custom properties take precedence over these.
+
+    Programs that don't know custom properties, such as converters to PDF, use the light colours.
+    """
     hues = "\n".join(
         f".spacetime .m{i} {{ stroke: var(--message-{i}); }}"
         f" .spacetime .f{i} {{ fill: var(--message-{i}); stroke: var(--message-{i}); }}"
@@ -108,12 +118,16 @@ def style() -> str:
         for i, dash in enumerate(DASHES)
         if dash
     )
+    rules = f"{RULES}{hues}\n{dashes}\n"
+    plain = rules
+    for name, value in LIGHT.items():
+        plain = plain.replace(f"var({name})", value)
     return (
         f":where(:root) {{ {_properties(LIGHT)} }}\n"
         "@media (prefers-color-scheme: dark) {"
         f" :where(:root) {{ {_properties(DARK)} }} }}\n"
         f"@media print {{ :where(:root) {{ {_properties(LIGHT)} }} }}"
-        f"{RULES}{hues}\n{dashes}\n"
+        f"{plain}@supports (fill: var(--ink)) {{{HALO}{rules}}}\n"
     )
 
 
@@ -147,15 +161,14 @@ def patterns(prefix: str) -> str:
     )
     found = [
         f'<pattern id="{prefix}hatch" width="6" height="6" patternUnits="userSpaceOnUse">'
-        '<path d="M0,6 L6,0" style="stroke:var(--fault);stroke-width:1.4"/></pattern>',
+        '<path d="M0,6 L6,0" class="hatching"/></pattern>',
         f'<pattern id="{prefix}omits" width="6" height="9" patternUnits="userSpaceOnUse">'
-        '<path d="M0,2 H6" style="stroke:var(--fault);stroke-width:1.4"/></pattern>',
+        '<path d="M0,2 H6" class="hatching"/></pattern>',
     ]
     for i, way in enumerate(lines):
         if way:
             found.append(
                 f'<pattern id="{prefix}over{i}" width="6" height="6"'
-                f' patternUnits="userSpaceOnUse"><path d="{way}"'
-                ' style="stroke:var(--paper);stroke-width:1.6;fill:none"/></pattern>'
+                f' patternUnits="userSpaceOnUse"><path d="{way}" class="overlay"/></pattern>'
             )
     return "<defs>" + "".join(found) + "</defs>"

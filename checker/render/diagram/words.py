@@ -16,7 +16,7 @@ from checker.render.terminal.columns import shorten
 from checker.results import events as ev
 from checker.results.causality import NOBODY, Arrow, CopyOutcome
 from checker.results.trace import FAULTY, NO_HANDLER, Step, Trace
-from checker.words.events import assignment, opinion, sentence, stops
+from checker.words.events import assignment, back_up, opinion, sentence, stops
 from checker.words.steps import headline, is_led_by
 
 CHARACTER = 6.8
@@ -155,7 +155,9 @@ def _line(step: Step, event: ev.Event, most: int, identities: Identities) -> lis
             sign = "suspicion" if event.about else "oracle"
             text = opinion(event) or f"{call.name}({', '.join(call.values)})"
         case ev.Recovered():
-            sign, text = "recover", "back up"
+            up, *lost = back_up(event)
+            told = (Line("", shorten(said, most), said) for said in lost)
+            return [Line("recover", up, up), *told]
         case ev.Paused():
             text = "pauses"
         case ev.Resumed():

@@ -15,7 +15,7 @@ from checker.render.terminal import marks as m
 from checker.results import events as ev
 from checker.results.causality import Arrow, Causality, CopyOutcome
 from checker.results.trace import NO_HANDLER, Step, Trace
-from checker.words.events import asking, assignment, opinion, stops
+from checker.words.events import asking, assignment, back_up, opinion, stops
 from checker.words.steps import headline
 
 FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
@@ -180,7 +180,9 @@ def _item(trace: Trace, step: Step, event: ev.Event, arrows: tuple[Arrow, ...]) 
         case ev.Crashed():
             return [LaneItem(who, m.CRASH, stops(event), FAULT)]
         case ev.Recovered():
-            return [LaneItem(who, m.RECOVERY, "back up", ASKED)]
+            up, *lost = back_up(event)
+            told = (LaneItem(who, "", said, TOLD) for said in lost)
+            return [LaneItem(who, m.RECOVERY, up, ASKED), *told]
         case ev.Paused():
             return [LaneItem(who, "", "pauses", FAULT)]
         case ev.Resumed():

@@ -116,6 +116,12 @@ def _event(step: Step, event: ev.Event, fine: bool) -> Iterable[tuple[Text, Text
             | ev.Crashed()
         ):
             return
+        case ev.Recovered(_, lost):
+            if not led:
+                yield Text("then", style="cyan"), Text(sentence(event))
+            for each in lost:
+                changed = Text(f"{who}{each.variable}: {each.had} -> {each.has}")
+                yield Text("changes", style="magenta"), changed
         case _ if led:
             return
         case ev.Performed(act):
@@ -140,7 +146,6 @@ def _event(step: Step, event: ev.Event, fine: bool) -> Iterable[tuple[Text, Text
         case (
             ev.TimedOut()
             | ev.OracleIndicated()
-            | ev.Recovered()
             | ev.Paused()
             | ev.Resumed()
             | ev.Disconnected()

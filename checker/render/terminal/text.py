@@ -17,6 +17,7 @@ from checker.render.terminal.selection import Shown
 from checker.render.terminal.source import coloured_lines
 from checker.render.terminal.spacetime import spacetime
 from checker.render.terminal.steps import LABEL, headline_list, step_list
+from checker.results.causality import causality
 from checker.results.events import Performed
 from checker.results.trace import FAULTY, Copies, ProcessOutcome, Trace
 from checker.words.wrappers import fold_wrappers
@@ -196,7 +197,8 @@ def _fates(trace: Trace) -> RenderableType | None:
     """Returns what each process indicated and performed; ``None`` where nobody did in an execution
     that may go on: what never happened matters in a whole one only."""
     may_go_on = not trace.ends and trace.loop is None
-    if may_go_on and not any(fate.deliveries for fate in trace.fates):
+    told = any(fate.deliveries for fate in trace.fates)
+    if not told and (may_go_on or not trace.lacking):
         return None
     rows = []
     for fate in trace.fates:
@@ -231,9 +233,10 @@ def _copies(trace: Trace) -> RenderableType | None:
     rows = []
     trace, _ = fold_wrappers(trace)
     crashed = {fate.process for fate in trace.fates if fate.crashed}
+    arrived = {(a.sent, a.message, a.receiver): a.ended for a in causality(trace).arrows}
     for copies in trace.copies:
         name = Text(f"{copies.sender}: {copies.message}", style="bold")
-        rows.append((name, Text(f"{_copies_text(copies, crashed)} (step {copies.step})")))
+        rows.append((name, Text(_copies_text(copies, crashed, arrived))))
     if not rows:
         return None
     width = min(max(len(name) for name, _ in rows), 28)
@@ -244,15 +247,21 @@ def _copies(trace: Trace) -> RenderableType | None:
     return Group(*parts)
 
 
-def _copies_text(copies: Copies, crashed: set[str]) -> str:
-    received = listing(copies.received)
+def _copies_text(
+    copies: Copies, crashed: set[str], arrived: dict[tuple[int | None, str, str], int | None]
+) -> str:
+    """Returns who received a message, and ``arrived`` in which step, and who never did."""
+    steps = {to: arrived.get((copies.step, copies.message, to)) for to in copies.received}
+    received = listing([to + (f" in step {at}" if at else "") for to, at in steps.items()])
+    sent = f" (sent in step {copies.step})"
     missing = listing([f"{p} (crashed)" if p in crashed else p for p in copies.missing])
     if not missing:
-        return f"reached {received}"
+        return f"reached {received}{sent}"
     if not received:
-        return "never reached " + (missing if len(copies.missing) == 1 else f"any of {missing}")
+        whom = missing if len(copies.missing) == 1 else f"any of {missing}"
+        return f"never reached {whom}{sent}"
     some = "the copy" if len(copies.missing) == 1 else "the copies"
-    return f"reached {received}; {some} to {missing} did not arrive"
+    return f"reached {received}; {some} to {missing} did not arrive{sent}"
 
 
 def _in_flight(trace: Trace) -> RenderableType | None:
