@@ -169,6 +169,7 @@ def _inside(source: Source, root: object) -> Iterator[Change]:
     """The changes of single statements and operators."""
     for node in nodes_of(root):
         yield from _left_out(source, node)
+        yield from _dissolved(source, node)
         yield from _weakened(source, node)
         yield from _replaced(source, node)
 
@@ -194,6 +195,16 @@ def _left_out(source: Source, node: object) -> Iterator[Change]:
             for arg in args:
                 label = f"whether or not {source.quoted(arg.span)}"
                 yield "no conjunct", arg.span.line, label, [source.instead(arg.span, "true")]
+
+
+def _dissolved(source: Source, node: object) -> Iterator[Change]:
+    """The statements of an atomic block, one after the other."""
+    match node:
+        case ast.Atomic((first, *_) as body, span):
+            start, end = source.bounds(span)
+            inside = source.bounds(first.span)[0], source.bounds(body[-1].span)[1]
+            edits = [Edit(start, inside[0], ""), Edit(inside[1], end, "")]
+            yield "not atomic", span.line, f"not atomic: {source.quoted(span)}", edits
 
 
 def _guards(source: Source, handler: ast_items.Handler) -> Iterator[Change]:
