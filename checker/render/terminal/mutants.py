@@ -33,7 +33,7 @@ def mutation_view(report: Mutation, *, verbose: bool = False) -> RenderableType:
 def _summary(report: Mutation) -> Text:
     every = count(report.known, "world" if report.worlds else "mutant")
     if report.properties:
-        every = f"{report.known} changed {'property' if report.known == 1 else 'properties'}"
+        every = count(report.known, "changed property")
     said = f"{report.drawn} of {every}" if report.drawn < report.known else every
     fates = [f"{len(found)} {fate.value}" for fate in Fate if (found := report.with_fate(fate))]
     score = "" if report.score is None else f"; score {score_text(report.score)}"
