@@ -286,12 +286,16 @@ class _Judge:
                 same.append(asked.name)
             else:
                 unknown[asked.name] = found.why
+        stored = task.mutant.unread
+        unread = f"no property reads `{stored}`" if stored else ""
         if not unknown:
-            return Judged(task.result(Fate.EQUIVALENT))
+            return Judged(task.result(Fate.EQUIVALENT, reason=unread))
         whys = (f"{name}: {why}" for name, why in unknown.items())
         reason = f"equivalence not decided: {'; '.join(whys)}"
         if same:
             reason = f"behaves as before in {', '.join(same)}; {reason}"
+        if unread:
+            reason = f"{unread}; {reason}"
         return Judged(task.result(Fate.SURVIVED, reason=reason), self._hurried)
 
     def _compare(self, spec: Spec, asked: Asked) -> _Compared:

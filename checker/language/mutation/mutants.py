@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from checker.language.mutation.source_text import Edit, Source
+from checker.language.mutation.unread import unread_assignments
 from checker.language.syntax import ast, ast_items
 from checker.language.syntax.walk import nodes_of
 from checker.records import replace
@@ -44,7 +45,8 @@ class Mutant(Struct, frozen=True):
     ``protocol``, which touches the lines up to ``last``; ``change``: it in words.
 
     ``variants``: the same text with a variant of the protocol, by its name; it may be invalid: a
-    variant can be equal to a mutant, or change what a mutant lacks."""
+    variant can be equal to a mutant, or change what a mutant lacks.  ``unread``: the state that it
+    stores another value in, or none, where that is all of the change and nothing reads it."""
 
     path: Path
     protocol: str
@@ -54,6 +56,7 @@ class Mutant(Struct, frozen=True):
     text: str
     last: int
     variants: Mapping[str, str] = {}
+    unread: str = ""
 
     @property
     def what(self) -> str:
@@ -82,12 +85,15 @@ def mutants(path: Path) -> list[Mutant]:
         if not isinstance(protocol, ast_items.Protocol):
             continue
         name = protocol.name.text
+        unread = unread_assignments(source.spec, protocol)
         of_this = {v: kept for v, kept in of_variants.items() if source.made_of(v)[-1] == name}
         for kind, line, what, edits in _changes(source, protocol):
             text = source.edited([*kept, *edits])
             last = max(source.line_of(edit.end) for edit in edits)
             variants = {v: source.edited([*kept, *edits]) for v, kept in of_this.items()}
-            found.setdefault(text, Mutant(path, name, kind, line, what, text, last, variants))
+            stored = next((state for span, state in unread if source.has(span, edits)), "")
+            mutant = Mutant(path, name, kind, line, what, text, last, variants, stored)
+            found.setdefault(text, mutant)
     return told_apart(found.values())
 
 
