@@ -55,3 +55,21 @@ def test_one_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     said = capsys.readouterr().out
     assert said.startswith(f"mutant {number}: Slower, line 16: not `x := 3`\n  -variant Slower")
     assert said.count("variant Slower of Slow {") == 2, "before and after"
+
+
+def test_roles_that_a_variant_changes(tmp_path: Path) -> None:
+    text = """\
+protocol Two {
+  role left(1) { state x : 0..3 = 0  upon condition x < 2 as counts { x += 1 } }
+  property small "It stays small." : always forall p in left: p.x <= 2
+}
+variant Fast of Two {
+  role left { upon condition x < 2 as counts { x := 2 } }
+}
+check fast of Fast { prove small }
+"""
+    path = spec_in(tmp_path, text)
+    assert "not `x := 2`" in {m.change for m in mutants(path) if m.protocol == "Fast"}
+    report = judged(path, "--fresh")
+    kills = {(m["protocol"], m["what"]): m["fate"] for m in report["mutants"]}
+    assert kills["Fast", "3 for 2, column 53"] == "killed"

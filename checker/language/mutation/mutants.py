@@ -86,7 +86,8 @@ def mutants(path: Path) -> list[Mutant]:
     protocols = {p.name.text: p for p in items if isinstance(p, ast_items.Protocol)}
     variants = [each for each in items if isinstance(each, ast_items.Variant)]
     found: dict[str, Mutant] = {}
-    for changed in (*protocols.values(), *variants):
+    everything: list[_Changed] = [*protocols.values(), *variants]
+    for changed in everything:
         base = protocols.get(source.made_of(changed.name.text)[-1])
         unread = [] if base is None else unread_assignments(source.spec, base)
         for mutant in _mutants_of(source, changed, unread):
@@ -197,9 +198,9 @@ def _inside(source: Source, root: object) -> Iterator[Change]:
         yield from _replaced(source, node)
 
 
-def _items(protocol: _Changed) -> Iterator[ast_items.VariantItem]:
+def _items(protocol: _Changed) -> Iterator[object]:
     for item in protocol.items:
-        if isinstance(item, ast_items.Role):
+        if isinstance(item, ast_items.Role | ast_items.RoleChange):
             yield from item.items
         else:
             yield item
