@@ -17,6 +17,7 @@ from checker.cli import console
 from checker.diagnostics.english import count
 from checker.diagnostics.visible import visible
 from checker.polling import poll
+from checker.records import replace
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -97,17 +98,19 @@ class Meter(_Line):
     """Shows the progress of an exploration; its listener.
 
     Until the first progress it shows that the search is being prepared: the system is instantiated,
-    planned and compiled.
+    planned and compiled.  Where nothing is heard for long, it shows for how long that has been so.
     """
 
     def __init__(self, what: str, *, silent: bool = False, terminal: bool | None = None) -> None:
         super().__init__(what, silent=silent, terminal=terminal)
-        self._begun = threading.Event()
+        self._over = threading.Event()
         self._lock = threading.Lock()
+        self._heard: Progress | None = None
+        self._since = time.monotonic()
 
     def __enter__(self) -> Self:
         if not self._silent:
-            threading.Thread(target=self._prepare, name="progress", daemon=True).start()
+            threading.Thread(target=self._repeat, name="progress", daemon=True).start()
         return super().__enter__()
 
     def __call__(self, progress: Progress) -> None:
@@ -115,21 +118,26 @@ class Meter(_Line):
             if progress.news and not self._silent:
                 self._tell(f"{self._what}: {progress.phase}, {progress.seconds:.0f} s")
                 return
-            self._begun.set()
+            self._heard, self._since = progress, time.monotonic()
             if not self._silent and progress.seconds >= QUIET:
                 self._say(self._line(progress))
 
     def __exit__(self, *given: Any) -> None:
         with self._lock:
-            self._begun.set()
+            self._over.set()
             super().__exit__(*given)
 
-    def _prepare(self) -> None:
-        started = time.monotonic()
-        while not self._begun.wait(QUIET if self._terminal else EVERY):
+    def _repeat(self) -> None:
+        """Shows what was heard last, with the time that has passed since."""
+        while not self._over.wait(QUIET if self._terminal else EVERY):
             with self._lock:
-                if not self._begun.is_set():
-                    self._say(f"{self._what}: preparing, {time.monotonic() - started:.0f} s")
+                heard, passed = self._heard, time.monotonic() - self._since
+                if self._over.is_set():
+                    return
+                if heard is None:
+                    self._say(f"{self._what}: preparing, {passed:.0f} s")
+                elif passed >= EVERY and heard.seconds + passed >= QUIET:
+                    self._say(self._line(replace(heard, seconds=heard.seconds + passed)))
 
     def _line(self, progress: Progress) -> str:
         if progress.phase:

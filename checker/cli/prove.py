@@ -129,28 +129,25 @@ def prove(
     from checker.results.answer import Limits
 
     files.require_apart(certificate)
-    limits = Limits(max_states=search, max_depth=depth, timeout=budget, memory=memory)
     given = {
         "settings": settings, "depth": depth, "certificate": certificate, "shown": shown,
         "synthesize": synthesize, "steps": steps,
     }  # fmt: skip
-    if are_threshold_files(names, given, method):
-        asked_of_files = Options(limits=limits, query_timeout=query_timeout)
-        return prove_files(names, asked_of_files, files, Display(quiet, verbose))
-    if search is not None:
-        raise click.UsageError("--search applies to threshold automata only")
-    asked = targets(names, budget, memory)
     display = Display(quiet, verbose, shown, whole=steps, steps=steps)
-    display.require(asked)
     options = Options(
         settings=settings_of(settings),
-        limits=limits,
+        limits=Limits(max_states=search, max_depth=depth, timeout=budget, memory=memory),
         query_timeout=query_timeout,
         explain=None if quiet and not (files.outputs or certificate) else EXPLAIN,
     )
+    if are_threshold_files(names, given, method):
+        return prove_files(names, options, files, display)
+    if search is not None:
+        raise click.UsageError("--search applies to threshold automata only")
+    asked = targets(names, budget, memory)
+    display.require(asked)
     general = {one for one in asked if every or _is_parametric(*one, options)}
-    of_one = method != "auto" or depth is not None or certificate is not None
-    _require_sense(asked, general, of_one, certificate, synthesize)
+    _require_sense(asked, general, (method != "auto", depth, certificate), synthesize)
 
     def ask(spec: Spec, name: str, meter: Meter) -> Report:
         if (spec, name) in general:
@@ -163,16 +160,17 @@ def prove(
 def _require_sense(
     asked: list[Target],
     general: set[Target],
-    of_one: bool,
-    certificate: str | None,
+    of_one: tuple[bool, int | None, str | None],
     synthesize: bool,
 ) -> None:
     """Raises ``UsageError`` for options that don't apply to the checks: ``general`` are the checks
-    for all sizes, ``of_one`` says whether options for single sizes are given.
+    for all sizes; ``of_one``: the options for single sizes (a method, ``--depth``,
+    ``--certificate``).
     """
+    certificate = of_one[-1]
     if certificate is not None and len(asked) > 1:
         raise click.UsageError("--certificate applies to one check: name it, as FILE::CHECK")
-    if of_one and general == set(asked):
+    if any(each not in (None, False) for each in of_one) and general == set(asked):
         raise click.UsageError("--method, --depth and --certificate apply only to finite systems")
     if synthesize and not general:
         raise click.UsageError("--synthesize needs --all-n, or a check with `for all`")

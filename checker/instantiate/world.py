@@ -481,11 +481,21 @@ def handler_mark(
         f"{instance.path}{handler.label}",
         ("self", *shown),
         tuple(e.type for e in (self, *shown.values())),
-        required=not instance.protocol.shipped,
+        required=not instance.protocol.shipped and _may_run(world, instance, handler),
         place=world.place(handler.span),
         family=f"{instance.family}{handler.label}",
     )
     return ir.Mark(world.mark(info), (self, *shown.values()))
+
+
+def _may_run(world: World, instance: Instance, handler: typed.Handler) -> bool:
+    """Returns whether the world of the check has the event of a handler: not every one has
+    recoveries, or has them in every role."""
+    if not isinstance(handler.event, typed.OnRecover):
+        return True
+    roles = [role.name for role in instance.protocol.roles if handler in role.handlers]
+    anywhere = not world.check.recovering or "" in roles
+    return world.recovers and (anywhere or not {*roles}.isdisjoint(world.check.recovering))
 
 
 def register_handlers(world: World) -> None:

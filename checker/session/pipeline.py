@@ -8,7 +8,6 @@ replayed by the interpreter before it is shown (:mod:`checker.results`).
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import TYPE_CHECKING
 
 from checker.engines import budgets
@@ -124,15 +123,17 @@ def run_loaded(
     started = time.monotonic()
     with run_folder(path, check, options) as run:
         kept = None if run is None or options.checkpoint is None else run.location
-        nothing = partial(_nothing_known, path, check, options, started, KeyboardInterrupt())
         outlook = Outlook(listener)
+
+        def nothing_known(error: KeyboardInterrupt) -> Report:
+            return replace(_nothing_known(path, check, options, started, error), kept=kept)
 
         def report_so_far(made: Instantiated, answer: Answer) -> Report:
             with run_engine.marking_interruption(answer):
                 found = report_of(path, check, made, answer, options)
             return replace(_unfinished(_without_chance(found, check), options), kept=kept)
 
-        hearing = IfKilled(lambda: replace(nothing(), kept=kept), report_so_far, outlook)
+        hearing = IfKilled(nothing_known, report_so_far, outlook)
         try:
             with budgets.within(options.limits.timeout, options.limits.memory):
                 made, answer = explore_fully(check, options, hearing, run, hearing.known)
@@ -145,7 +146,7 @@ def run_loaded(
                     found = chance_verdicts(check, options, started, listener)
                     report = with_chance(report, found)
         except KeyboardInterrupt as error:
-            report = hearing.ended(error)
+            report = with_next_steps(hearing.ended(error), options, walks=not check.chance)
             if run is not None:
                 run.unfinished = True
         else:

@@ -17,6 +17,7 @@ from checker.language.syntax.verbs import verbs
 from checker.model import interpreter
 from checker.model.interpreter import State, Transition
 from checker.model.ir import AWAITED, CRASHING, PAUSING, ActionKind, TransitionSystem
+from checker.records import replace
 from checker.results.crash_truncation import cut_short
 from checker.results.events import (
     AlternativeTaken,
@@ -27,11 +28,13 @@ from checker.results.events import (
     Recovered,
     Requested,
     kind_name,
+    message_of,
 )
 from checker.results.mark_events import acting, trace_events
 from checker.results.narrate import inner, within
 from checker.results.rerun import Moment
 from checker.results.show_values import show
+from checker.results.terms import arguments, is_message
 from checker.words.events import doing, on_its_own, opinion, sentence
 from checker.words.steps import going_on, leading
 
@@ -200,7 +203,17 @@ def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
         case Recovered():
             return [said, f"{lead.process} recovers"]
         case _:
-            return [said]
+            return [said, *_without_wrapper(lead)]
+
+
+def _without_wrapper(event: Event) -> list[str]:
+    """Phrases what happens to a message without what a layer puts around it, as traces do: ``p1
+    receives DATA(a)`` for ``COPY(DATA(a))``."""
+    match arguments(message_of(event) or ""):
+        case (inside,) if is_message(inside):
+            return [sentence(replace(event, message=inside))]
+        case _:
+            return []
 
 
 def _taken(events: tuple[Event, ...]) -> str:

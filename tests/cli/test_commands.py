@@ -326,6 +326,17 @@ def test_what_comes_before_a_search_is_told(capsys: Out, monkeypatch: pytest.Mon
     assert capsys.readouterr().err == ""
 
 
+def test_a_phase_that_takes_long_is_told_again(
+    capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("checker.cli.progress.EVERY", 0.01)
+    with Meter("a", terminal=False) as meter:
+        meter(Progress(4000, 0, 4, 5.0, 0, "liveness: state graph"))
+        said = ""
+        while said.count("a: 4,000 states, liveness: state graph, 5 s\n") < 3:
+            said += capsys.readouterr().err
+
+
 def test_progress_on_a_terminal_and_elsewhere(capsys: Out) -> None:
     with Meter("a", terminal=False) as meter:
         meter(Progress(10, 5, 1, 0.5, 0))

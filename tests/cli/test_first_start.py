@@ -63,7 +63,7 @@ def test_the_first_start_says_what_it_does_and_the_second_does_nothing(checkout:
     assert "virtual environment" in first.stderr and "installing" in first.stderr
     (checkout.folder / "offline").touch()
     assert checkout.run("list").stderr == ""
-    assert checkout.installed == ["."]
+    assert checkout.installed == [".[arrow]"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_spark_is_brought_when_it_is_asked_for(words: tuple[str, ...], checkout:
     assert ".[spark]" in checkout.run(*words).stderr
     assert checkout.run(*words).stderr == ""
     checkout.run("check", "a.bcast", "--engine", "native")
-    assert checkout.installed == [".", ".[spark]"]
+    assert checkout.installed == [".[arrow]", ".[spark]"]
 
 
 def test_a_changed_project_is_installed_again(checkout: Checkout) -> None:
@@ -88,7 +88,7 @@ def test_a_changed_project_is_installed_again(checkout: Checkout) -> None:
     with (checkout.folder / "pyproject.toml").open("a") as file:
         file.write("# newer\n")
     checkout.run("list")
-    assert checkout.installed == [".", "."]
+    assert checkout.installed == [".[arrow]", ".[arrow]"]
 
 
 def test_without_a_network_an_older_installation_is_used(checkout: Checkout) -> None:

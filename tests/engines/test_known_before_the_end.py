@@ -51,13 +51,25 @@ def words(report: Report) -> dict[str, Word]:
 @pytest.mark.parametrize("check", VIOLATED_EARLY)
 def test_what_is_said_early_is_never_taken_back(check: str, threads: int) -> None:
     heard: list[Report] = []
+    told: list[str] = []
+
+    def listener(progress: Progress) -> None:
+        if progress.news:
+            told.append(progress.phase)
+
     with so_far.receiving(heard.append):
-        report = run_check(*split(check), Options(engine="native", threads=threads))
+        report = run_check(*split(check), Options(engine="native", threads=threads), listener)
     final, early = words(report), heard[:-1]
     assert any(Word.VIOLATED in words(one).values() for one in early)
     for one in early:
         for name, word in words(one).items():
             assert word in (Word.UNKNOWN, final[name])
+    known = {
+        n for one in early if one.was_interrupted for n, w in words(one).items() if w is final[n]
+    }
+    news = {name for name in known if final[name] is Word.VIOLATED}
+    assert final.keys() & {word.strip(",") for said in told for word in said.split()} == news
+    assert all(said.endswith("violated; the search goes on") for said in told)
     numbers = [(one.depth, one.distinct_states) for one in early]
     assert numbers == sorted(numbers)
     plainly = run_check(*split(check), Options(engine="native", threads=threads, explain=None))
@@ -124,3 +136,15 @@ def test_a_report_that_is_never_made_loses_no_violation(monkeypatch: pytest.Monk
     assert calls
     assert Word.VIOLATED in words(report).values()
     assert report.stopped == "no time is left"
+
+
+def test_a_search_may_report_for_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is passed on does not grow with the number of reports."""
+    nothing = run_check(*split(VIOLATED_EARLY[0]), Options(engine="native", explain=None))
+    heard: list[Report] = []
+    with so_far.receiving(heard.append):
+        hearing = if_killed.IfKilled(lambda _: nothing, lambda *_: nothing, lambda _: None)
+        for states in range(1, 5_000):
+            hearing(Progress(10**6 + states, 1, 7, 1.0, 0))
+    assert heard[-1].distinct_states == 10**6 + 4_999
+    assert len(heard) == 5_000

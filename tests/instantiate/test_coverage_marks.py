@@ -21,7 +21,7 @@ protocol P implements Out {
   upon request go(m) { send A(m) to all }
   upon receive A(m) {
     if s { note(1) } else { note(2)  s := true }
-    either { note(3) } or { atomic { note(4)  perform 5 } }
+    either { note(3) } or as quits { atomic { note(4)  perform 5 } }
     for q in Proc { note(6) }
   }
   property x: always true
@@ -52,7 +52,7 @@ def test_nothing_is_marked_that_nobody_asks_for(fine: bool, tmp_path: Path) -> N
 def test_branches_and_crash_points(fine: bool, tmp_path: Path) -> None:
     system = _system(tmp_path, fine, True)
     branches = _texts(system, MarkKind.BRANCH)
-    assert branches == ["then", "else", "alternative 1", "alternative 2", "for"]
+    assert branches == ["then", "else", "alternative 1", "as quits", "for"]
     places = [m.place for m in system.marks if m.kind is MarkKind.BRANCH]
     assert [p.line for p in places if p is not None] == [8, 8, 9, 9, 10]
     points = set(_texts(system, MarkKind.POINT))

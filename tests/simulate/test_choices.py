@@ -162,3 +162,15 @@ def test_the_beginning_of_a_step_means_the_whole_handler() -> None:
         "p1: upon condition made < steps",
         "p1: upon condition made < steps, and crashes after performing 1",
     ]
+
+
+def test_a_message_needs_no_words_that_a_layer_puts_around_it() -> None:
+    system = library("broadcast/lazy_reliable.bcast::crash_one").system
+    start = interpreter.initial_states(system)[0]
+    asked = match_choice("p1 broadcasts a", choices(system, start).ways)
+    assert isinstance(asked, Choice)
+    ways = choices(system, asked.successor).ways
+    for words in ("p2 receives DATA", "p2 receives DATA(p1, a) from p1", "p2 receives COPY(DATA"):
+        found = match_choice(words, ways)
+        assert isinstance(found, Choice)
+        assert found.text == "p2 receives COPY(DATA(p1, a)) from p1"

@@ -308,7 +308,9 @@ def _either(stmt: typed.Either, env: Env, root: Root) -> Block:
     ]
     bodies = [
         (
-            *coverage_marks.branch(env.world, f"alternative {number}", stmt.span),
+            *coverage_marks.branch(
+                env.world, f"as {name}" if name else f"alternative {number}", stmt.span
+            ),
             *alternatives.taking(env, name, env.world.place(stmt.span)),
             *lower_block(body, env, root),
         )
