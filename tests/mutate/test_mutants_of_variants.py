@@ -43,6 +43,8 @@ def test_its_lines_and_its_checks(tmp_path: Path) -> None:
     assert [each.what for each in found][: len(before)] == before, "numbers stay"
     lines = {each.line for each in found if each.protocol == "Slow"}
     assert lines == {14}
+    texts = {each.protocol: {*each.variants} for each in found}
+    assert texts == {"Counter": {"Slow", "Slower"}, "Slow": {"Slower"}, "Slower": set()}
     assert checks_of(path, "Slow") == {"slow": "", "slower": "Slower"}
     assert checks_of(path, "Slower") == {"slower": ""}
     assert checks_of(path, "Counter") == {"one": "", "slow": "Slow", "slower": "Slower"}

@@ -58,6 +58,17 @@ def test_state_that_something_reads(tmp_path: Path, old: str, new: str) -> None:
     assert "balance" not in unread(tmp_path, SPEC.replace(old, new)).values()
 
 
+def test_a_change_of_more_than_that_state(tmp_path: Path) -> None:
+    text = SPEC.replace("skip", "send PING to all  balance := 1")
+    text = text.replace("  shared state applied", "  message PING\n  shared state applied")
+    found = unread(tmp_path, text)
+    assert found["not `balance := 1`"] == "balance"
+    assert "`balance := 1` before `send PING to all`" not in found
+    assert "`balance := 1` before `send PING to all`" in {
+        each.change for each in mutants(spec_in(tmp_path, text))
+    }
+
+
 def test_its_own_next_value_and_another_protocol_do_not_count(tmp_path: Path) -> None:
     own = SPEC.replace("balance += 2", "balance := balance + 2")
     other = SPEC.replace("Account", "Other").replace("one", "two").replace("<= 2", "<= balance")
