@@ -33,6 +33,11 @@ def _exactly(written: str) -> str:
     return before + re.escape(written) + after
 
 
+def _event(names: str) -> str:
+    """Returns the pattern of an event of CGR that is called by one of ``names``."""
+    return rf"\bupon\s+((?:event\b\s*)?[<⟨][^|>⟩\n]*,\s*(?:{names})\b[^>⟩\n]*[>⟩]?)"
+
+
 _NEVER = r"(?!)"
 """The pattern of a notation that only names tell."""
 _VARIABLE = "a variable is declared with `state v : T = e`"
@@ -42,6 +47,9 @@ _INVARIANT = "write `invariant x : e` or `property x : always e` beside the hand
 _GUARD = (
     "write a guard, `upon receive M(x) when e`, `upon condition e`, or `await e` inside a handler"
 )
+_DEADLOCK = "a run may end; to forbid that, write `eventually …` for what has to happen"
+_LOOP = "a loop is `for q in S { … }`"
+_CONDITION = "write `upon condition exists x in S: e`, and `choose x in S when e` in the handler"
 _SET = "write `{ x for x in S when e }`"
 _SIZE = "write `#S`"
 _TRUTH = "write `true`, `false` and `bool`"
@@ -110,6 +118,21 @@ TLA = (
     Notation("Head(q), Tail(q)", "write `head(q)`, `tail(q)`", _NEVER, ("Head", "Tail")),
     Notation("TRUE, FALSE, BOOLEAN", _TRUTH, _NEVER, ("TRUE", "FALSE", "BOOLEAN")),
     Notation("\\* a comment", "a comment begins with `//`", r"\\\*|\(\*.*"),
+    Notation(
+        "ENABLED A",
+        "write the condition of the handler: a property reads the state",
+        r"\bENABLED\b",
+        ("ENABLED",),
+    ),
+    Notation(
+        "deadlock, CHECK_DEADLOCK",
+        _DEADLOCK,
+        r"\bCHECK_DEADLOCK\b",
+        ("deadlock", "Deadlock", "deadlocked"),
+    ),
+    Notation(
+        "SYMMETRY S", "leave it out: symmetry is found by itself (`--reduce`)", r"\bSYMMETRY\b"
+    ),
     Notation("---- MODULE M ----", "write `protocol P { … }`", r"-{4,}[^\n]*|={4,}"),
 )
 PROMELA = (
@@ -179,9 +202,37 @@ P = (
 CGR = (
     Notation("trigger <beb, Broadcast | m>", _CALL, r"\b(trigger)\s+(?=[<⟨\w])[<⟨]?"),
     Notation(
+        "upon event <P, Crash | p>",
+        "write `upon fd.suspect(p)`, and `uses fd : FailureDetector`",
+        _event("Crash|Suspect"),
+    ),
+    Notation("upon event <◇P, Restore | p>", "write `upon fd.restore(p)`", _event("Restore")),
+    Notation(
+        "upon event <Ω, Trust | p>",
+        "write `upon omega.trust(p)`, and `uses omega : LeaderDetector`",
+        _event("Trust|Leader"),
+    ),
+    Notation("upon event <rb, Init>", "write `upon init { … }`", _event("Init")),
+    Notation(
         "upon event <beb, Deliver | p, m> do",
         "write `upon beb.deliver(p, m)`; from above: `upon request broadcast(m)`",
         r"\bupon\s+((?:event\b\s*)?[<⟨][^>⟩\n]*[>⟩]?|event\b)",
+    ),
+    Notation(
+        "upon exists x in S such that e",
+        _CONDITION,
+        r"\bupon\s+(?:condition\s+(?=exists\b[^:\n{]*\bsuch\s+that))?"
+        r"(exists\b(?:[^:\n{]*?\bsuch\s+that)?)",
+    ),
+    Notation(
+        "exists x in S such that e",
+        "write `exists x in S: e`",
+        r"\b(?:exists|∃)[^:\n{]*?\b(such\s+that)",
+    ),
+    Notation(
+        "forall q in S do",
+        _LOOP,
+        r"\b(?:forall|for\s+(?:all|each))\b(?=[^:\n]*(?:\bin\b|∈)[^:\n]*(?:\bdo\b|\{|$))",
     ),
     Notation("such that e", "write `when e`", r"such\s+that"),
     Notation("Implements:", "write `protocol P implements ReliableBroadcast`", r"Implements\s*:"),
@@ -279,7 +330,7 @@ OTHERS = (
     Notation("boolean", "write `bool`", _NEVER, ("boolean", "Bool", "Boolean")),
     Notation(
         "Int, string",
-        "write `lo..hi` or `Nat`; payloads are `Msg`",
+        "write `lo..hi` or `Nat`; payloads are `Msg`, labels `enum { a, b }`",
         _NEVER,
         ("Int", "string", "String"),
     ),

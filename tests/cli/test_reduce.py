@@ -64,6 +64,15 @@ def test_numbers_of_states_are_of_all_of_them(capsys: Out) -> None:
     assert "asked for" not in said, "nobody wonders about a small search"
 
 
+def test_a_reduced_number_is_marked(capsys: Out) -> None:
+    assert main(FIVE) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "distinct states (reduced: `--reduce none` counts all) to depth" in said
+    assert main([*FIVE, "-v"]) == 0
+    said = capsys.readouterr().out
+    assert "counts all" not in said and "reduced  by " in said
+
+
 def test_none_is_none(capsys: Out) -> None:
     assert main([*FIVE, "--reduce", "none"]) == 0
     said = capsys.readouterr().out

@@ -68,6 +68,11 @@ def diagnostics(text: str, file: str = "a.bcast") -> tuple[Diagnostic, ...]:
 NO_RECEIVERS = "this `send` has no receiver"
 TO = "`to` and a process, a set of processes or `all`"
 STATEMENTS = "statements belong in handlers: `upon … { … }`"
+TEXT = "there are no texts: declare labels, `enum { one, two }`, and write `one`"
+CORRECT = (
+    "`correct` is known to properties only; a handler keeps its own: "
+    "`state correct : set<Proc> = Proc`"
+)
 COMPARED = "a value is assigned with `:=`, compared with `==`"
 
 
@@ -196,6 +201,29 @@ MISTAKES = {
         "S001", "unexpected `always`",
         "a name and `:` come before the formula: `invariant x : e`, `property x : e`",
     ),
+    "a property with ==": Mistake(
+        spec("  property inv «==» always 1 == 1"),
+        "S001", "unexpected `==`",
+        "a name and `:` come before the formula: `invariant x : e`, `property x : e`",
+    ),
+    "a set of strings as a type": Mistake(
+        spec("  state at : «{»\"idle\", \"busy\"} = idle"),
+        "S001", "unexpected `{`", "a type of labels is written `enum { a, b }`",
+    ),
+    "a string": Mistake(
+        spec(receive="if m == «\"one\"» { skip }"), "S001", 'unexpected `"one"`', TEXT,
+    ),
+    "a string in single quotes": Mistake(
+        spec(receive="if m == «'»one' { skip }"), "S002", "unexpected `'`", TEXT,
+    ),
+    "a name of an alternative without as": Mistake(
+        spec(request="either «yes» { skip } or { skip }"),
+        "S001", "unexpected name `yes`", "an alternative is named by `as`: `either as yes { … }`",
+    ),
+    "a name of a second alternative without as": Mistake(
+        spec(request="either { skip } or «no» { skip }"),
+        "S001", "unexpected name `no`", "an alternative is named by `as`: `or as no { … }`",
+    ),
     "an empty map": Mistake(
         spec("  state last : map<Proc, Msg> = «{}»"),
         "N003", "this is an empty set, not `map<Proc, Msg>`",
@@ -244,6 +272,47 @@ MISTAKES = {
     "an undeclared variable": Mistake(
         "protocol P { upon init { «count» := 1 } }",
         "N002", "there is no state variable `count`", "declare it: `state count : T = …`",
+    ),
+    "correct processes, in a handler": Mistake(
+        spec(request="for q in «correct» { skip }"),
+        "N002", "nothing is called `correct`", CORRECT,
+    ),
+    "a correct process, in a handler": Mistake(
+        spec(receive="if «correct(p)» { skip }"),
+        "N018", "`correct(…)` is allowed only in properties", CORRECT,
+    ),
+    "a name that only a condition binds": Mistake(
+        spec("  state todo : set<(Proc, Msg)> = {}\n"
+             "  upon condition exists (s, x) in todo: x in seen { deliver(«s», x) }"),
+        "N002", "nothing is called `s`",
+        "`s` is bound inside the condition only: repeat it as `choose (s, x) in todo when …`",
+    ),
+    "a name that only a guard binds": Mistake(
+        spec("  message GO  upon receive GO when seen != {} and (exists x in seen: true)"
+             " { deliver(self, «x») }"),
+        "N002", "nothing is called `x`",
+        "`x` is bound inside the condition only: repeat it as `choose x in seen when …`",
+    ),
+    "a name that only an if binds": Mistake(
+        spec(receive="if exists x, y in Proc minus {self}: x != y { deliver(«x», m) }"),
+        "N002", "nothing is called `x`",
+        "`x` is bound inside the condition only: repeat it as `choose x in … when …`",
+    ),
+    "an unknown receiver": Mistake(
+        spec("  state leader : Proc = self  state peers : set<Proc> = {}",
+             receive="send DATA(m) to «kafka»"),
+        "N002", "nothing is called `kafka`",
+        "there is `Proc`, `all`, `leader`, `p`, `peers`, `self`",
+    ),
+    "a misspelt receiver": Mistake(
+        spec("  state leader : Proc = self", receive="send DATA(m) to «leadr»"),
+        "N002", "nothing is called `leadr`", "did you mean `leader`?",
+    ),
+    "an unknown receiver, with roles": Mistake(
+        "protocol P {\n  message GO\n  role broker(1) { upon receive GO { skip } }\n"
+        "  role client(1) { upon init { send GO to «kafka» } }\n}\n",
+        "N002", "nothing is called `kafka`",
+        "there is `all`, `broker`, `client`, `self`",
     ),
     "a history of another interface": Mistake(
         spec("  property x : always forall p in Proc: «decided(p)» == []"),

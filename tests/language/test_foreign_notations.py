@@ -83,6 +83,18 @@ NOTATIONS = {
         ),
         "subsets": (spec(request="let a = «SUBSET» seen"), "write `subsets(S)`"),
         "a comment": (spec(request="seen += m «\\*» kept"), "a comment begins with `//`"),
+        "enabled": (
+            in_property("always «ENABLED» Next"),
+            "write the condition of the handler: a property reads the state",
+        ),
+        "symmetry": (
+            spec(check="«SYMMETRY» Perms"),
+            "leave it out: symmetry is found by itself (`--reduce`)",
+        ),
+        "deadlock": (
+            spec("  «CHECK_DEADLOCK» FALSE"),
+            "a run may end; to forbid that, write `eventually …` for what has to happen",
+        ),
         "a module": (
             "«---- MODULE Reliable ----»\nprotocol P { state s = 0 }", "write `protocol P { … }`"
         ),
@@ -196,6 +208,53 @@ NOTATIONS = {
         "an event in angles": (
             spec("  upon «⟨beb, Deliver | p, m⟩» do { skip }"),
             "write `upon beb.deliver(p, m)`; from above: `upon request broadcast(m)`",
+        ),
+        "a crash": (
+            spec("  upon «event <P, Crash | p>» { skip }"),
+            "write `upon fd.suspect(p)`, and `uses fd : FailureDetector`",
+        ),
+        "a suspicion": (
+            spec("  upon «⟨◇P, Suspect | p⟩» do { skip }"),
+            "write `upon fd.suspect(p)`, and `uses fd : FailureDetector`",
+        ),
+        "the end of a suspicion": (
+            spec("  upon «event <◇P, Restore | p>» do { skip }"), "write `upon fd.restore(p)`",
+        ),
+        "a leader": (
+            spec("  upon «event <Omega, Trust | p>» do { skip }"),
+            "write `upon omega.trust(p)`, and `uses omega : LeaderDetector`",
+        ),
+        "the beginning": (spec("  upon «event <rb, Init>» do { skip }"), "write `upon init { … }`"),
+        "a loop with forall": (
+            spec(request="«forall» q in correct do { skip }"), "a loop is `for q in S { … }`"
+        ),
+        "a loop with for all": (
+            spec(request="«for all» q in Proc minus {self} {\n skip }"),
+            "a loop is `for q in S { … }`",
+        ),
+        "a loop over pairs": (
+            spec("  state from : map<Proc, set<(Proc, Msg)>> = {}",
+                 request="«for all» (s, x) in from[self] do skip"),
+            "a loop is `for q in S { … }`",
+        ),
+        "a loop with for each": (
+            spec(request="«for each» q ∈ Π do skip"), "a loop is `for q in S { … }`"
+        ),
+        "a guard with exists": (
+            spec("  upon «exists» m in seen: m in seen { skip }"),
+            "write `upon condition exists x in S: e`, and `choose x in S when e` in the handler",
+        ),
+        "a guard with exists … such that": (
+            spec("  upon «exists (s, m) in seen such that» true { skip }"),
+            "write `upon condition exists x in S: e`, and `choose x in S when e` in the handler",
+        ),
+        "a condition with exists … such that": (
+            spec("  upon condition «exists m in seen such that» true { skip }"),
+            "write `upon condition exists x in S: e`, and `choose x in S when e` in the handler",
+        ),
+        "exists … such that": (
+            in_property("eventually exists p in Proc «such that» correct(p)"),
+            "write `exists x in S: e`",
         ),
         "such that": (
             spec("  upon condition m in seen «such that» true { skip }"), "write `when e`"
@@ -326,7 +385,10 @@ NAMES = {
     "exclude": (spec(request="seen := «seen.exclude({m})»"), "write `S minus T`"),
     "put": (spec(request="seen := «seen.put(m, true)»"), "write `m[k] := v`"),
     "boolean": (spec("  state ok : «boolean» = false"), "write `bool`"),
-    "string": (spec("  state ok : «string» = 0"), "write `lo..hi` or `Nat`; payloads are `Msg`"),
+    "string": (
+        spec("  state ok : «string» = 0"),
+        "write `lo..hi` or `Nat`; payloads are `Msg`, labels `enum { a, b }`",
+    ),
     "starttimer": (spec(request="«starttimer»(t)"), "write `start t after e`"),
     "head": (spec(request="let a = «Head([m])»"), "write `head(q)`, `tail(q)`"),
     "this": (spec(request="deliver(«this», m)"), "write `self`"),
@@ -339,6 +401,14 @@ NAMES = {
     "correct": (
         spec("  property done : eventually forall p in «correct»: p.x >= 1\n  state x = 0"),
         "write `forall p in Proc: correct(p) => …`",
+    ),
+    "deadlock": (
+        spec("  property x : always not «deadlock»"),
+        "a run may end; to forbid that, write `eventually …` for what has to happen",
+    ),
+    "ENABLED": (
+        in_property("always «ENABLED(seen)»"),
+        "write the condition of the handler: a property reads the state",
     ),
     "printf": (spec(request="«printf»(m)"), "leave it out: the trace shows every step"),
     "int": (

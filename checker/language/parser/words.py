@@ -139,6 +139,9 @@ _TOP = frozenset(
 )
 _OBJECT = frozenset(["OPERATION", "STATE", "TYPE", "CONST", "DEFINE"])
 _MOST = 6
+_TYPE = ("NAT", "GENERIC")
+_VALUE = ("NAME", "INT", "LPAR", "HASH")
+_NAMED = "a name and `:` come before the formula: `invariant x : e`, `property x : e`"
 _GROUPS = (
     (("SEND", "SKIP"), _STATEMENTS, "a statement"),
     (("UPON", "STATE"), _DECLARATIONS, "a declaration (`state`, `message`, `upon`, …)"),
@@ -146,8 +149,8 @@ _GROUPS = (
     (("REQUEST", "INDICATION"), _INTERFACE, "`request`, `indication` or `property`"),
     (("PROVE", "EXPECT"), _SETTINGS, "a part of a check (`n = …`, `faults`, `prove`, …)"),
     (("IMPORT", "PROTOCOL"), _TOP, "`import`, `interface`, `protocol`, `variant` or `check`"),
-    (("NAT", "GENERIC"), _TYPES, "a type"),
-    (("NAME", "INT", "LPAR", "HASH"), _EXPRESSION, "an expression"),
+    (_TYPE, _TYPES, "a type"),
+    (_VALUE, _EXPRESSION, "an expression"),
     (("SUM", "PRODUCT"), _OPERATORS, "an operator"),
 )
 _WORDS = {
@@ -349,6 +352,12 @@ def _hint_of_sign(found: str, names: set[str]) -> str:
         return "the bound of a fault is written `crash <= 1`"
     if found == "<=" and "EQUAL" in names:
         return "faults are separated by commas: `faults crash <= 1, omission <= 1`"
+    if found in ("=", "==") and names == {"STRING", "COLON"}:
+        return _NAMED
+    if found[:1] in ("'", '"') and names.issuperset(_VALUE):
+        return "there are no texts: declare labels, `enum { one, two }`, and write `one`"
+    if found == "{" and names.issuperset(_TYPE):
+        return "a type of labels is written `enum { a, b }`"
     if found == ":=" and "EQUAL" in names:
         return "an initial value is written with `=`: `state v : T = e`"
     return _HINTS.get(found, "") or _HINTS.get(found[:1], "")
@@ -382,7 +391,9 @@ def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
     if last in ("init", "recover") and found == "(":
         return f"`upon {last}` has no arguments: leave out the parentheses"
     if names == {"STRING", "COLON"}:
-        return "a name and `:` come before the formula: `invariant x : e`, `property x : e`"
+        return _NAMED
+    if last in ("either", "or") and found.isidentifier() and {"WHEN", "LBRACE"} <= names:
+        return f"an alternative is named by `as`: `{last} as {found} {{ … }}`"
     if found.isidentifier() and "UPON" in names and not names & {"EQUAL", "COLON"}:
         return "statements belong in handlers: `upon … { … }`"
     return ""

@@ -5,7 +5,13 @@ from __future__ import annotations
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.expressions import check, safe
 from checker.language.typecheck.ghosts import refuse_reads, separate
-from checker.language.typecheck.patterns import Names, binder_pattern, handler_patterns, pattern_of
+from checker.language.typecheck.patterns import (
+    Names,
+    after_condition,
+    binder_pattern,
+    handler_patterns,
+    pattern_of,
+)
 from checker.language.typecheck.procedures import key_type
 from checker.language.typecheck.scope import Hole, Home, Known, Reporter, Scope, suggestion
 from checker.language.typecheck.statements import (
@@ -30,7 +36,8 @@ def handler(decl: ast_items.Handler, role: str, home: Home) -> typed.Handler | N
         event = _event(decl, scope, names)
     except Hole:
         return None
-    inner = scope.bind(names)
+    asked = decl.event.condition if isinstance(decl.event, ast_items.OnCondition) else decl.when
+    inner = after_condition(asked, scope.bind(names))
     at = None if decl.at is None else safe(decl.at, inner, PROC)
     when = None if decl.when is None else safe(decl.when, inner, BOOL)
     body = separate(block(decl.body, inner), home.report)

@@ -6,7 +6,7 @@ from checker.diagnostics import Span
 from checker.diagnostics.english import listing
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Expr, Operator, Seq, Tuple, Type
-from checker.language.typecheck.scope import Hole, Scope
+from checker.language.typecheck.scope import OWN_CORRECT, Hole, Scope
 from checker.language.typecheck.types import BOOL, MSG, PROC, PROCS
 
 HISTORY = {
@@ -72,7 +72,8 @@ def history(expr: ast.Apply, scope: Scope) -> Expr:
 
     name, args, span = expr.name, expr.args, expr.span
     if scope.mode != "property":
-        scope.report.fail("N018", f"`{name}(…)` is allowed only in properties", span)
+        hint = OWN_CORRECT if name == "correct" and scope.mode == "code" else ""
+        scope.report.fail("N018", f"`{name}(…)` is allowed only in properties", span, hint=hint)
     require_arity(name, args, HISTORY.get(name, 1), span, scope)
     if name in HISTORY and name in history_names(scope.home.interface):
         _, operator = history_names(scope.home.interface)[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, Span
+from checker.diagnostics.english import listing
 from checker.language.library import DETECTORS, Library
 from checker.language.syntax import ast_items, typed
 from checker.language.syntax.stack import given_for, layers_of, stands_for
@@ -143,15 +144,16 @@ def _require_detector(layer: typed.Layer, world: World, report: Reporter) -> Non
     interface = layer.interface
     assert interface is not None
     leaders = interface.name == _LEADERS
-    wanted = "Omega" if leaders else "eventually P"
+    classes = ("Omega",) if leaders else ("P", "eventually P")
+    wanted = listing((f"`detector {each}`" for each in classes), "or")
     if world.detector is None:
         message = f"the check does not set the class of the detector `{layer.name}`"
-        hint = f"write `detector {wanted}`, or `given {layer.name} as …`"
+        hint = f"write {wanted}, or `given {layer.name} as …`"
         report.add("C014", message, world.span, hint=hint)
     elif (world.detector.kind == "Omega") != leaders:
         speaks = "names leaders" if world.detector.kind == "Omega" else "suspects processes"
         message = f"`{layer.name}` implements `{interface.name}`, and this detector {speaks}"
-        report.add("C014", message, world.detector.span, f"`detector {wanted}`")
+        report.add("C014", message, world.detector.span, wanted)
 
 
 def _missing(layer: typed.Layer, world: World, library: Library) -> None:

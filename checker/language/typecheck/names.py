@@ -8,7 +8,7 @@ from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Enum, Expr, Set, Type
 from checker.language.typecheck.histories import acts, is_acts
 from checker.language.typecheck.inline import inline
-from checker.language.typecheck.scope import UNKNOWN, Hole, Scope, suggestion
+from checker.language.typecheck.scope import OWN_CORRECT, UNKNOWN, Hole, Scope, suggestion
 from checker.language.typecheck.types import INT, MESSAGE, MSG, PROC, PROCS, show
 
 
@@ -146,7 +146,9 @@ def _not_found(expr: ast.Name, scope: Scope, expected: Type | None, role: str | 
     known = scope.visible()
     if isinstance(expected, Enum) and expected.labels:
         known = {*known, *(label for label in expected.labels if " " not in label)}
-    scope.report.fail("N002", f"nothing is called `{name}`", expr.span, "", suggestion(name, known))
+    own = OWN_CORRECT if name == "correct" and scope.mode == "code" else ""
+    hint = own or scope.hints.get(name) or suggestion(name, known)
+    scope.report.fail("N002", f"nothing is called `{name}`", expr.span, "", hint)
 
 
 # ---- fields -----------------------------------------------------------------------------------

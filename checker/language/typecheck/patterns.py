@@ -8,8 +8,10 @@ from checker.diagnostics import Span
 from checker.diagnostics.english import count
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Type
+from checker.language.syntax.walk import nodes_of
 from checker.language.typecheck.scope import UNKNOWN, Known, Scope, another_name, suggestion
 from checker.language.typecheck.types import MESSAGE, fits, show
+from checker.records import replace
 
 Names = dict[str, Known]
 
@@ -21,6 +23,20 @@ def binder_pattern(
     names: Names = {}
     made = _bound(pattern, type_, scope, names, role)
     return made, names
+
+
+def after_condition(condition: ast.Expr | None, scope: Scope) -> Scope:
+    """Returns the scope behind ``condition``, which has a hint for each name bound inside it."""
+    hints = dict(scope.hints)
+    for node in nodes_of(condition):
+        for binder in node.binders if isinstance(node, ast.Quantified) else ():
+            names = [*pattern_names(binder.pattern)]
+            pattern = names[0] if len(names) == 1 else f"({', '.join(names)})"
+            domain = binder.domain.text if isinstance(binder.domain, ast.Name) else "…"
+            again = f"repeat it as `choose {pattern} in {domain} when …`"
+            said = "is bound inside the condition only"
+            hints |= {name: f"`{name}` {said}: {again}" for name in names}
+    return replace(scope, hints=hints)
 
 
 def _bound(

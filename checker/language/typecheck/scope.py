@@ -71,6 +71,13 @@ GIVEN = {"n": "the number of processes", "f": "the maximum number of faulty proc
 """Parameters that every protocol has."""
 
 
+OWN_CORRECT = (
+    "`correct` is known to properties only; a handler keeps its own: "
+    "`state correct : set<Proc> = Proc`"
+)
+"""The hint where code asks who is correct."""
+
+
 def another_name(name: str, what: str = "") -> str:
     """Returns the hint to choose another name than ``name`` for ``what``."""
     given = "every protocol has the parameters `n` and `f`; " if name in GIVEN else ""
@@ -201,7 +208,8 @@ class Scope(Struct, frozen=True):
     ``mode``: ``code``, ``property``, ``initial`` (value of a state), ``choice`` (``init choose``)
     or ``constant`` (sizes, settings). ``role``: that of the code.  ``free``: collects the names
     that ``received`` binds.  ``inside``: the procedures that are being inlined, outermost first.
-    ``untyped``: where to write the type of an expression whose type is not known.
+    ``untyped``: where to write the type of an expression whose type is not known.  ``hints``: by
+    names, the hint if nothing is called so here.
     """
 
     home: Home
@@ -211,6 +219,7 @@ class Scope(Struct, frozen=True):
     free: dict[str, typed.Type] | None = None
     inside: tuple[str, ...] = ()
     untyped: str = ""
+    hints: dict[str, str] = field(default_factory=dict)
 
     @property
     def report(self) -> Reporter:

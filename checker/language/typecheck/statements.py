@@ -13,7 +13,12 @@ from checker.language.typecheck.draws import choose
 from checker.language.typecheck.expressions import bind_one, check, check_stored, infer, safe
 from checker.language.typecheck.flips import lift_flips
 from checker.language.typecheck.operators import add_to
-from checker.language.typecheck.patterns import binder_pattern, fresh, pattern_names
+from checker.language.typecheck.patterns import (
+    after_condition,
+    binder_pattern,
+    fresh,
+    pattern_names,
+)
 from checker.language.typecheck.scope import UNKNOWN, Hole, Known, Reporter, Scope, suggestion
 from checker.language.typecheck.state import type_of_first
 from checker.language.typecheck.types import (
@@ -66,7 +71,8 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (_call(stmt, scope),), scope
         case ast.If(condition, then, otherwise, span):
             asked = safe(condition, scope, BOOL)
-            return (typed.If(asked, block(then, scope), block(otherwise, scope), span),), scope
+            met = block(then, after_condition(condition, scope))
+            return (typed.If(asked, met, block(otherwise, scope), span),), scope
         case ast.Loop():
             return (_loop(stmt, scope),), scope
         case ast.Choose() | ast_draws.Draw() | ast_draws.WeighedDraw():
@@ -317,11 +323,24 @@ def _send(stmt: ast.Send, scope: Scope) -> Stmt:
     if stmt.receivers is None:
         receivers: Expr = typed.Processes(PROCS, None, stmt.span)
     else:
-        receivers = safe(stmt.receivers, scope)
+        receivers = safe(stmt.receivers, _among_processes(stmt.receivers, scope))
         if not fits(receivers.type, PROC) and not fits(receivers.type, PROCS):
             shown = f"this is `{show(receivers.type)}`; messages go to processes"
             scope.report.add("N003", shown, receivers.span, "a process, or a set of processes")
     return typed.Send(message, receivers, stmt.span)
+
+
+def _among_processes(expr: ast.Expr, scope: Scope) -> Scope:
+    """Returns ``scope`` with the hint to name processes, if ``expr`` is a name that is unknown."""
+    if not isinstance(expr, ast.Name):
+        return scope
+    states = {
+        n: t for role in (scope.role, None) for n, t in scope.home.states.get(role, {}).items()
+    }
+    types = {**states, **scope.home.params, **{n: k.type for n, k in scope.names.items()}}
+    known = {n for n, t in types.items() if t in (PROC, PROCS)}
+    known |= {"all", "self", *(role or "Proc" for role in scope.home.roles)}
+    return replace(scope, hints={expr.text: suggestion(expr.text, known)})
 
 
 def below(type_: Type) -> Type:

@@ -22,10 +22,10 @@ def reduction_rows(report: Report, *, verbose: bool) -> Iterator[tuple[str, str]
     requested, by ``verbose`` or by the option that selects them: nobody can act on them otherwise
     (what can be done is a next step of the report)."""
     reduced = report.reduced
-    asked = report.reduce != "auto"
-    if reduced.used and (verbose or asked):
+    told = tells_reductions(report, verbose)
+    if reduced.used and told:
         yield "reduced", f"{_used_text(report)}{_without(report)}"
-    if (verbose or asked) and _curious(report):
+    if told and _curious(report):
         for why, kinds in _reasons(report).items():
             yield "reduced", f"not by {', '.join(map(reduced.title, kinds))}: {why}"
     if report.forecast is not None:
@@ -35,6 +35,11 @@ def reduction_rows(report: Report, *, verbose: bool) -> Iterator[tuple[str, str]
     yield from (("smaller", said) for said in report.smaller)
     if report.audit is not None:
         yield "audit", report.audit.said
+
+
+def tells_reductions(report: Report, verbose: bool) -> bool:
+    """Tells whether :func:`reduction_rows` has the reductions."""
+    return verbose or report.reduce != "auto"
 
 
 def _used_text(report: Report) -> str:

@@ -16,7 +16,7 @@ from checker.render.terminal.chance import chance_view
 from checker.render.terminal.coverage import coverage_view
 from checker.render.terminal.log_rows import log_rows
 from checker.render.terminal.proof import proof_rows
-from checker.render.terminal.reduction_summary import reduction_rows
+from checker.render.terminal.reduction_summary import reduction_rows, tells_reductions
 from checker.render.terminal.walk_rows import walk_rows
 from checker.results.answer import DECIDED
 from checker.results.origin import sources
@@ -235,7 +235,7 @@ def _search_text(report: Report, verbose: bool) -> str:
     timed = verbose and counted and report.seconds > 0.01
     rate = f" ({report.transitions / report.seconds:,.0f}/s)" if timed else ""
     parts = [
-        f"{_states(report)} to depth {report.depth}",
+        f"{_states(report, verbose)} to depth {report.depth}",
         f"{count(report.transitions, 'transition')}{rate}",
         f"{report.seconds:.2f} s",
     ]
@@ -245,10 +245,14 @@ def _search_text(report: Report, verbose: bool) -> str:
     return f"{', '.join(parts)}; {report.engine} engine{fine}"
 
 
-def _states(report: Report) -> str:
-    """Returns the number of states, and of those within the bounds where these are not all."""
+def _states(report: Report, verbose: bool) -> str:
+    """Returns the number of states, of those within the bounds where these are not all, and that
+    reductions leave some out, unless a row on reductions follows."""
     states, within = report.distinct_states, report.states_within
-    inside = "" if within in (None, states) else f" ({within:,} within the bound)"
+    said = [] if within in (None, states) else [f"{within:,} within the bound"]
+    if report.reduced.used and not tells_reductions(report, verbose):
+        said.append("reduced: `--reduce none` counts all")
+    inside = f" ({'; '.join(said)})" if said else ""
     return f"{count(states, 'distinct state')}{inside}"
 
 
