@@ -460,7 +460,7 @@ def _difference(mutant: Mutant) -> Iterator[str]:
     from checker.language.mutation.source_text import Source
 
     source = Source(mutant.path)
-    before = source.edited(source.kept()).splitlines()
+    before = source.edited(source.kept(mutant.protocol)).splitlines()
     lines = difflib.unified_diff(before, mutant.text.splitlines(), n=0, lineterm="")
     for line in lines:
         if line[0] in "+-" and not line.startswith(("---", "+++")):

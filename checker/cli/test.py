@@ -178,7 +178,7 @@ def _line(outcome: CheckOutcome, quiet: bool) -> str:
     mark = "as expected" if report.exit_code == 0 else "UNEXPECTED "
     took = f"{count(report.distinct_states, 'state')}, {report.seconds:.2f} s"
     if report.proof is not None:
-        took = f"{count(report.proof.queries, 'query', 'queries')}, {report.proof.seconds:.2f} s"
+        took = f"{count(report.proof.queries, 'query')}, {report.proof.seconds:.2f} s"
     why = "".join(f"\n             {reason}" for reason in _reasons(report))
     warned = (f"warning {w.code}: {w.file}:{w.line}: {w.message}" for w in report.warnings)
     about = "".join(f"\n             {said}" for said in (*warned, *sources(report.verdicts)))

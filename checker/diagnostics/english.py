@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+
+_IES = re.compile(r"(?<![aeiou])y$")
+_HISSES = ("s", "x", "ch", "sh")
+"""The ends of nouns whose plurals do not end in a mere ``s``."""
 
 
 def listing(names: Iterable[str], last: str = "and") -> str:
@@ -12,10 +17,11 @@ def listing(names: Iterable[str], last: str = "and") -> str:
     return f"{', '.join(most)} {last} {final}" if most else final
 
 
-def count(number: int, noun: str, nouns: str = "") -> str:
-    """Returns ``1 state``, ``1,204 states``; ``nouns``: the plural, where it does not end in a
-    mere ``s``."""
-    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+def count(number: int, noun: str) -> str:
+    """Returns ``1 state``, ``1,204 states``, ``0 properties``."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {_IES.sub('ie', noun)}{'es' if noun.endswith(_HISSES) else 's'}"
 
 
 def times(count: int) -> str:

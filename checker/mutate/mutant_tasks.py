@@ -35,6 +35,11 @@ SLOWEST = 20.0
 """At most so many seconds by the clock are taken for one of the processor."""
 COMPARED = 20_000
 """The largest number of states of a check whose graph is compared with that of the original."""
+COMPARING = 60.0
+"""Graphs may take so many seconds, or as many as the check may, if the user gives no limit."""
+LARGE = "its graph is too large"
+SLOW = "the graph of the original takes too long"
+"""Why a mutant is not compared with its original."""
 
 
 class Asked(Struct, frozen=True):
@@ -49,6 +54,11 @@ class Asked(Struct, frozen=True):
     def limited(self, options: Options) -> Options:
         """Returns ``options`` with the limits of the check on a mutant."""
         return points.limited(options, self.states, self.seconds)
+
+    def compared_for(self, options: Options) -> float:
+        """Returns how many seconds its graph may take, with the comparison."""
+        limit = self.limited(options).limits.timeout or 0.0
+        return limit if options.limits.timeout else max(COMPARING, limit)
 
 
 class MutantTask(Struct, frozen=True):
@@ -77,8 +87,8 @@ class MutantTask(Struct, frozen=True):
         ``None`` with a share, which the command's time ends."""
         if self.share is not None:
             return None
-        limits = (each.limited(self.options).limits.timeout for each in self.asked)
-        return 3 * sum(limit for limit in limits if limit is not None)
+        checks = (each.limited(self.options).limits.timeout or 0.0 for each in self.asked)
+        return 2 * sum(checks) + sum(each.compared_for(self.options) for each in self.asked)
 
     def result(self, fate: Fate, kills: tuple[Kill, ...] = (), reason: str = "") -> MutantResult:
         """Returns the mutant with its fate."""
@@ -111,10 +121,15 @@ class _Said(Struct, frozen=True):
 
 
 class _Compared(Struct, frozen=True):
-    """Whether a check behaves alike of a mutant and its original; ``None``: its graph is too large,
-    or the time was over."""
+    """Whether a check behaves alike of a mutant and its original; ``None``: that is not decided,
+    and ``why``."""
 
     alike: bool | None
+    why: str = ""
+
+
+class _NotCompared(Exception):
+    """There is no graph of the original, for the reason that it has."""
 
 
 def judge_mutant(task: MutantTask, listener: Listener) -> Judged:
@@ -261,25 +276,33 @@ class _Judge:
             reason = f"no check is about {task.mutant.protocol}"
             return Judged(task.result(Fate.SURVIVED, reason=reason))
         same: list[str] = []
-        unknown: list[str] = []
+        unknown: dict[str, str] = {}
         for asked in checks:
             spec = self._spec(asked.variant)
             found = _Compared(True) if asked.name in known else self._compare(spec, asked)
             if found.alike is False:
                 return Judged(task.result(Fate.SURVIVED))
-            (unknown if found.alike is None else same).append(asked.name)
+            if found.alike:
+                same.append(asked.name)
+            else:
+                unknown[asked.name] = found.why
+        stored = task.mutant.unread
+        unread = f"no property reads `{stored}`" if stored else ""
         if not unknown:
-            return Judged(task.result(Fate.EQUIVALENT))
-        reason = f"too large to compare: {', '.join(unknown)}"
+            return Judged(task.result(Fate.EQUIVALENT, reason=unread))
+        whys = (f"{name}: {why}" for name, why in unknown.items())
+        reason = f"equivalence not decided: {'; '.join(whys)}"
         if same:
             reason = f"behaves as before in {', '.join(same)}; {reason}"
+        if unread:
+            reason = f"{unread}; {reason}"
         return Judged(task.result(Fate.SURVIVED, reason=reason), self._hurried)
 
     def _compare(self, spec: Spec, asked: Asked) -> _Compared:
         """Returns whether a check has the same observable behaviour of a mutant as of its
         original."""
         if asked.states > COMPARED:
-            return _Compared(None)
+            return _Compared(None, LARGE)
         task = self._task
 
         def compare() -> bool:
@@ -287,14 +310,19 @@ class _Judge:
             return same_behaviour(before, graph_of(spec, asked.name, task.options, COMPARED))
 
         def make() -> _Compared:
-            own = task.options.limits.timeout
+            own = asked.compared_for(task.options)
             limit = self._limit(own)
             try:
                 alike = _in_time(limit, compare)
-            except (SpecError, TooLarge):
-                return _Compared(None)
+            except TooLarge:
+                return _Compared(None, LARGE)
+            except SpecError as refused:
+                return _Compared(None, first_problem(refused))
+            except _NotCompared as given_up:
+                return _Compared(None, str(given_up))
             if alike is None:
                 self._note_end(limit, own)
+                return _Compared(None, f"not compared in {limit or 0.0:.3g} s")
             return _Compared(alike)
 
         return outcome(
@@ -353,17 +381,21 @@ class _Original(Struct):
     name: str
     system: TransitionSystem
     made: Graph | None = None
-    given_up: bool = False
+    given_up: str = ""
 
     def graph(self, task: MutantTask) -> Graph:
-        """Returns its graph; raises :class:`TooLarge`, also where it took too long before."""
+        """Returns its graph; raises :class:`TooLarge`, and :class:`_NotCompared` where there was
+        none before."""
         if self.given_up:
-            raise TooLarge
+            raise _NotCompared(self.given_up)
         if self.made is None:
             try:
                 self.made = graph_of(task.original, self.name, task.options, COMPARED)
-            except (TooLarge, KeyboardInterrupt) as error:
-                self.given_up = isinstance(error, TooLarge) or task.share is None
+            except TooLarge:
+                self.given_up = LARGE
+                raise
+            except KeyboardInterrupt:
+                self.given_up = SLOW if task.share is None else ""
                 raise
         return self.made
 

@@ -42,7 +42,7 @@ class MutantResult(Struct, frozen=True):
     ``protocol``, and its ``fate``.
 
     ``kills``: of the first check that notices it, or of all checks.  ``reason``: why it is
-    stillborn or unknown, or why a survivor is accepted (``accepted``).
+    stillborn, unknown or equivalent, or why a survivor is accepted (``accepted``).
     """
 
     number: Positive

@@ -41,7 +41,7 @@ def _processes(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
             dies = f"{'dies' if role.size == 1 else 'each dies'} with its {lead}"
             yield count(role.size, role.name) + (f" ({dies})" if lead else "")
     else:
-        yield count(len(sizes.processes), "process", "processes")
+        yield count(len(sizes.processes), "process")
 
 
 def _bound(expr: typed.Expr, sizes: Sizes | None) -> str:

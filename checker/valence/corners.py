@@ -56,7 +56,7 @@ def _termination(computed: Computed, report: Valence) -> Corner:
         said = f"every admissible run decides, but {listing(needed)} may not crash here"
         return Corner("termination", "given up", f"{said}: without it nothing is decided")
     if crashes:
-        said = f"every admissible run decides, with up to {count(crashes, 'crash', 'crashes')}"
+        said = f"every admissible run decides, with up to {count(crashes, 'crash')}"
         return Corner("termination", "kept", said)
     if report.blocking and helpless:
         who = listing([b.process for b in report.blocking])

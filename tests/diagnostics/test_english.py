@@ -22,4 +22,22 @@ def test_names_are_listed(names: tuple[str, ...], said: str) -> None:
 )
 def test_things_are_counted(number: int, said: str) -> None:
     assert count(number, "state") == said
-    assert count(number, "query", "queries") == said.replace("state", "query").replace("ys", "ies")
+
+
+@pytest.mark.parametrize(
+    ("noun", "nouns"),
+    [
+        ("changed property", "changed properties"),
+        ("query", "queries"),
+        ("key", "keys"),
+        ("process", "processes"),
+        ("branch", "branches"),
+        ("crash", "crashes"),
+        ("path", "paths"),
+        ("box", "boxes"),
+        ("delay", "delays"),
+    ],
+)
+def test_plurals_are_regular(noun: str, nouns: str) -> None:
+    assert count(1, noun) == f"1 {noun}"
+    assert count(13, noun) == f"13 {nouns}"

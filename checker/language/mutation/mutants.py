@@ -15,7 +15,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from checker.diagnostics import Span
 from checker.language.mutation.source_text import Edit, Source
+from checker.language.mutation.unread import unread_assignments
 from checker.language.syntax import ast, ast_items
 from checker.language.syntax.walk import nodes_of
 from checker.records import replace
@@ -44,7 +46,8 @@ class Mutant(Struct, frozen=True):
     ``protocol``, which touches the lines up to ``last``; ``change``: it in words.
 
     ``variants``: the same text with a variant of the protocol, by its name; it may be invalid: a
-    variant can be equal to a mutant, or change what a mutant lacks."""
+    variant can be equal to a mutant, or change what a mutant lacks.  ``unread``: the state that it
+    stores another value in, or none, where that is all of the change and nothing reads it."""
 
     path: Path
     protocol: str
@@ -54,6 +57,7 @@ class Mutant(Struct, frozen=True):
     text: str
     last: int
     variants: Mapping[str, str] = {}
+    unread: str = ""
 
     @property
     def what(self) -> str:
@@ -68,27 +72,45 @@ class Mutant(Struct, frozen=True):
         return f"{self.path.parent.name}/{self.path.name}: {self.protocol}: {self.what}"
 
 
+_Changed = ast_items.Protocol | ast_items.Variant
+
 Change = tuple[str, int, str, list[Edit]]
 """A kind, a line, what is changed in words, and how."""
 
 
 def mutants(path: Path) -> list[Mutant]:
-    """All mutants of the spec at ``path``, those of each protocol in the order of its text."""
+    """All mutants of the spec at ``path``, those of each protocol in the order of its text, then
+    those of what each variant adds or replaces."""
     source = Source(path)
-    kept = source.kept()
-    of_variants = {each: source.kept(each) for each in sorted(source.lonely_variants())}
+    items = source.spec.items
+    protocols = {p.name.text: p for p in items if isinstance(p, ast_items.Protocol)}
+    variants = [each for each in items if isinstance(each, ast_items.Variant)]
     found: dict[str, Mutant] = {}
-    for protocol in source.spec.items:
-        if not isinstance(protocol, ast_items.Protocol):
-            continue
-        name = protocol.name.text
-        of_this = {v: kept for v, kept in of_variants.items() if source.made_of(v)[-1] == name}
-        for kind, line, what, edits in _changes(source, protocol):
-            text = source.edited([*kept, *edits])
-            last = max(source.line_of(edit.end) for edit in edits)
-            variants = {v: source.edited([*kept, *edits]) for v, kept in of_this.items()}
-            found.setdefault(text, Mutant(path, name, kind, line, what, text, last, variants))
+    everything: list[_Changed] = [*protocols.values(), *variants]
+    for changed in everything:
+        base = protocols.get(source.made_of(changed.name.text)[-1])
+        unread = [] if base is None else unread_assignments(source.spec, base)
+        for mutant in _mutants_of(source, changed, unread):
+            found.setdefault(mutant.text, mutant)
     return told_apart(found.values())
+
+
+def _mutants_of(
+    source: Source, changed: _Changed, unread: list[tuple[Span, str]]
+) -> Iterator[Mutant]:
+    name = changed.name.text
+    kept = source.kept(name)
+    of_this = {
+        each: source.kept(each)
+        for each in sorted(source.lonely_variants() - {name})
+        if name in source.made_of(each)
+    }
+    for kind, line, what, edits in _changes(source, changed):
+        text = source.edited([*kept, *edits])
+        last = max(source.line_of(edit.end) for edit in edits)
+        variants = {v: source.edited([*kept, *edits]) for v, kept in of_this.items()}
+        stored = next((state for span, state in unread if source.has(span, edits)), "")
+        yield Mutant(source.path, name, kind, line, what, text, last, variants, stored)
 
 
 def told_apart(found: Iterable[Mutant]) -> list[Mutant]:
@@ -103,8 +125,9 @@ def told_apart(found: Iterable[Mutant]) -> list[Mutant]:
 
 
 def checks_of(path: Path, protocol: str) -> dict[str, str]:
-    """The checks of the spec at ``path`` that may depend on its ``protocol``, by name: each with
-    the variant that its text needs (:attr:`Mutant.variants`), empty where it needs none."""
+    """The checks of the spec at ``path`` that may depend on its ``protocol``, or variant, by name:
+    each with the variant that its text needs (:attr:`Mutant.variants`), empty where it needs none.
+    """
     source = Source(path)
     alone = source.lonely_variants()
     protocols = {p.name.text: p for p in source.spec.items if isinstance(p, ast_items.Protocol)}
@@ -114,8 +137,9 @@ def checks_of(path: Path, protocol: str) -> dict[str, str]:
             continue
         given = [g.what.text for g in check.items if isinstance(g, ast_items.Given)]
         of = check.protocol.text
-        if protocol in _below(protocols, [source.made_of(of)[-1], *given]):
-            found[check.name.text] = of if of in alone else ""
+        made_of = source.made_of(of)
+        if protocol in (*made_of, *given, *_below(protocols, [made_of[-1], *given])):
+            found[check.name.text] = of if of in alone and of != protocol else ""
     return found
 
 
@@ -139,7 +163,7 @@ def _below(protocols: dict[str, ast_items.Protocol], names: list[str]) -> set[st
 # ---- the changes --------------------------------------------------------------------------------
 
 
-def _changes(source: Source, protocol: ast_items.Protocol) -> Iterator[Change]:
+def _changes(source: Source, protocol: _Changed) -> Iterator[Change]:
     for item in _items(protocol):
         match item:
             case ast_items.State(stable=True, span=span):
@@ -169,13 +193,14 @@ def _inside(source: Source, root: object) -> Iterator[Change]:
     """The changes of single statements and operators."""
     for node in nodes_of(root):
         yield from _left_out(source, node)
+        yield from _dissolved(source, node)
         yield from _weakened(source, node)
         yield from _replaced(source, node)
 
 
-def _items(protocol: ast_items.Protocol) -> Iterator[ast_items.ProtocolItem]:
+def _items(protocol: _Changed) -> Iterator[object]:
     for item in protocol.items:
-        if isinstance(item, ast_items.Role):
+        if isinstance(item, ast_items.Role | ast_items.RoleChange):
             yield from item.items
         else:
             yield item
@@ -194,6 +219,16 @@ def _left_out(source: Source, node: object) -> Iterator[Change]:
             for arg in args:
                 label = f"whether or not {source.quoted(arg.span)}"
                 yield "no conjunct", arg.span.line, label, [source.instead(arg.span, "true")]
+
+
+def _dissolved(source: Source, node: object) -> Iterator[Change]:
+    """The statements of an atomic block, one after the other."""
+    match node:
+        case ast.Atomic((first, *_) as body, span):
+            start, end = source.bounds(span)
+            inside = source.bounds(first.span)[0], source.bounds(body[-1].span)[1]
+            edits = [Edit(start, inside[0], ""), Edit(inside[1], end, "")]
+            yield "not atomic", span.line, f"not atomic: {source.quoted(span)}", edits
 
 
 def _guards(source: Source, handler: ast_items.Handler) -> Iterator[Change]:

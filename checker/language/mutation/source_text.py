@@ -54,6 +54,11 @@ class Source:
     def instead(self, span: Span, text: str) -> Edit:
         return Edit(*self.bounds(span), text)
 
+    def has(self, span: Span, edits: Sequence[Edit]) -> bool:
+        """Returns whether the edits change nothing but what is at ``span``."""
+        start, end = self.bounds(span)
+        return all(start <= edit.start and edit.end <= end for edit in edits)
+
     def edited(self, edits: Sequence[Edit], within: Span | None = None) -> str:
         """The text after the edits; ``within``: this part of it, which has them all."""
         start, end = (0, len(self.text)) if within is None else self.bounds(within)

@@ -38,7 +38,7 @@ def value_lines(found: Chance) -> Iterator[str]:
     exact = ", exactly" if found.exact else ""
     yield f"{found.extreme} value over all admissible adversaries: {found.digits}{exact}"
     sizes = [count(found.states, "state"), count(found.choices, "choice")]
-    sizes.append(count(found.branches, "branch", "branches"))
+    sizes.append(count(found.branches, "branch"))
     yield f"{', '.join(sizes)}; {found.seconds:.2f} s"
     if found.endless:
         how = "forever" if found.forever else "as long as it likes"

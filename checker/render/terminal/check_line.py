@@ -43,7 +43,7 @@ def check_line(report: Report, seconds: float, names: Sequence[str]) -> Renderab
     ``names``: of all checks that are shown below one another, whose columns are equal.
     """
     if report.proof is not None:
-        size = count(report.proof.queries, "query", "queries")
+        size = count(report.proof.queries, "query")
     elif report.distinct_states < LARGE:
         size = count(report.distinct_states, "state")
     else:

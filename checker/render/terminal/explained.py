@@ -54,7 +54,7 @@ def _replaceable(explanation: Explanation) -> Iterator[tuple[Text, Text]]:
         elif len(those) <= FEW:
             said, without = listing([_what(found) for found in those]), "either of them"
         else:
-            said, without = f"{len(those)} of the {len(of_kind)} {kind}s", "any one of them"
+            said, without = f"{len(those)} of the {count(len(of_kind), kind)}", "any one of them"
         yield label, Text(f"{said}: {others} the property without {without}{_steps(those)}")
         label = Text("")
 

@@ -48,7 +48,7 @@ def judgements_summary(reports: Sequence[Judgement], failed: int, wanted: int) -
     said += [f"{failed:,} can't be used"] if failed else []
     missing = wanted - len(reports) - failed
     said += [f"{missing:,} not judged"] if missing else []
-    return Text(f"{count(wanted, 'history', 'histories')}: {', '.join(said)}", style="bold")
+    return Text(f"{count(wanted, 'history')}: {', '.join(said)}", style="bold")
 
 
 def _word(report: Judgement) -> Text:

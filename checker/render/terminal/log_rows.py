@@ -32,7 +32,7 @@ def log_rows(report: Report, log: LogSummary) -> Iterator[tuple[str, str]]:
 def _processes(log: LogSummary) -> str:
     """Returns how many rows each process has, if there are few."""
     if log.runs > 1:
-        return f"{count(len(log.processes), 'process', 'processes')} in {count(log.runs, 'run')}"
+        return f"{count(len(log.processes), 'process')} in {count(log.runs, 'run')}"
     said = [_process(process) for process in log.processes[:SHOWN]]
     more = len(log.processes) - SHOWN
     return ", ".join(said) + (f", and {more:,} more" if more > 0 else "")

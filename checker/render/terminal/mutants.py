@@ -16,14 +16,16 @@ STYLES = {
     Fate.STILLBORN: "dim", Fate.UNKNOWN: "bold yellow",
 }  # fmt: skip
 SHOWN = (Fate.SURVIVED, Fate.UNKNOWN)
-"""What is listed in any case: the others with ``--verbose``."""
+"""What is listed in any case, with what is equivalent for a reason that is told: the others with
+``--verbose``."""
 
 
 def mutation_view(report: Mutation, *, verbose: bool = False) -> RenderableType:
     """Renders the report; ``verbose``: with all mutants."""
     parts: list[RenderableType] = [_summary(report)]
     fates = tuple(Fate) if verbose else SHOWN
-    listed = [each for each in report.mutants if each.fate in fates]
+    told = [each for each in report.with_fate(Fate.EQUIVALENT) if each.reason]
+    listed = [each for each in report.mutants if each.fate in fates or each in told]
     if listed:
         parts.append(Group(*map(_mutant, listed)))
     parts.append(pairs([(Text(name), Text(said)) for name, said in _rows(report)], 2, 12))
@@ -33,7 +35,7 @@ def mutation_view(report: Mutation, *, verbose: bool = False) -> RenderableType:
 def _summary(report: Mutation) -> Text:
     every = count(report.known, "world" if report.worlds else "mutant")
     if report.properties:
-        every = f"{report.known} changed {'property' if report.known == 1 else 'properties'}"
+        every = count(report.known, "changed property")
     said = f"{report.drawn} of {every}" if report.drawn < report.known else every
     fates = [f"{len(found)} {fate.value}" for fate in Fate if (found := report.with_fate(fate))]
     score = "" if report.score is None else f"; score {score_text(report.score)}"

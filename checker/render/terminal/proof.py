@@ -41,7 +41,7 @@ def _certificates(report: Report) -> Iterator[str]:
 
 
 def _queries_text(proof: Proof) -> str:
-    return f"{count(proof.queries, 'query', 'queries')} to z3, {proof.seconds:.2f} s"
+    return f"{count(proof.queries, 'query')} to z3, {proof.seconds:.2f} s"
 
 
 def _scope(report: Report, proof: Proof) -> str:
