@@ -211,7 +211,7 @@ def _of(kind: type, data: Any, wanted: str) -> Any:
 
 def _number(type_: t.IntT, data: Any) -> int:
     lo, hi, grows = type_.lo, type_.hi, type_.grows
-    wanted = f"a number of {lo} to {hi}" if grows is None else f"a number from {lo} on"
+    wanted = f"a number from {lo} to {hi}" if grows is None else f"a number from {lo} on"
     number: int = _of(int, data, wanted)
     if number > hi and grows is not None:
         said = f"{number} is larger than {LARGEST_CAPACITY:,}, and its bound is guessed up to there"

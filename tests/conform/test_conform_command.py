@@ -151,7 +151,10 @@ def test_folders_are_logs_of_their_own(tmp_path: Path, capsys: pytest.CaptureFix
     [
         ({"kind": "receive", "message": "VOTES"}, "no message `VOTES`: did you mean `VOTE`?"),
         ({"kind": "receive", "message": "VOTE", "fields": {"trem": 1}}, "did you mean `term`?"),
-        ({"kind": "receive", "message": "VOTE", "fields": {"term": 7}}, "7 is outside 1 to 2"),
+        (
+            {"kind": "receive", "message": "VOTE", "fields": {"term": 7}},
+            "7 is not a number from 1 to 2",
+        ),
         ({"kind": "receive", "message": "VOTE", "from": "p9"}, "unknown Proc `p9`"),
         ({"kind": "handler", "name": "stand"}, "did you mean `stands`?"),
         ({"kind": "crash", "state": {"terms": 1}}, "did you mean `term`?"),

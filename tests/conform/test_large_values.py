@@ -91,7 +91,7 @@ def test_lists_that_are_longer_than_was_guessed(tmp_path: Path) -> None:
         (at(1.0), "`1.0` is not a number from 0 on", ""),
         (at("one"), "`one` is not a number from 0 on", ""),
         (at([1]), "`[1]` is not a number from 0 on", ""),
-        (at(1, small=3), "3 is not a number of 0 to 2", ""),
+        (at(1, small=3), "3 is not a number from 0 to 2", ""),
         (at(1, old=[1] * 4097), "4,097 items is longer than 4,096", "`max 4097`"),
     ],
 )

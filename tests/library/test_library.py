@@ -375,7 +375,7 @@ COARSE_ONLY = {
 IN_THE_FULL_RUN = {
     "bookkeeper", "bookkeeper_power", "bracha", "fast_paxos", "flexible_paxos", "kafka_ladder",
     "kafka_partition", "kafka_power", "kafka_transactions", "multi_paxos", "one_communication_step",
-    "one_step_consensus", "viewstamped_progress",
+    "one_step_consensus", "root_contention", "viewstamped_progress",
 }  # fmt: skip
 """Also the smallest check of these is large: by fine steps or the reference in the full run."""
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -96,13 +96,18 @@ def folding_kernel(words: int, kind: type[FoldedSet] = FoldedSet) -> Kernel:
     return cast(Kernel, made)
 
 
+def own(store: Store) -> Any:
+    """The kernel of a store, with the functions that only these tests compile."""
+    return store.kernel
+
+
 def put(store: Store, crew: WorkerMemory, states: list[Row]) -> None:
     """Puts states into a worker's batch."""
     rows = bytes(rows_of(states))
     ctypes.memmove(crew.batch.address, rows, len(rows))
     for i in range(len(states)):
         address = crew.batch.address + i * store.width
-        crew.hashes.words()[i] = store.kernel.fingerprint(address)
+        crew.hashes.words()[i] = own(store).fingerprint(address)
     crew.put(Worker.OVERFLOW, 0)
 
 
@@ -113,7 +118,7 @@ def insert(store: Store, who: int, states: list[Row]) -> None:
         batch = states[at : at + BATCH]
         put(store, crew, batch)
         crew.put(Worker.CAP, crew.count + max(0, store.room))
-        store.kernel.batch(store.context_address, crew.address, len(batch))
+        own(store).batch(store.context_address, crew.address, len(batch))
         if crew.get(Worker.OVERFLOW):
             store.grow()
         else:
@@ -207,7 +212,7 @@ def test_a_state_without_room_is_not_the_last_one(lacking: str, folds_soon: list
         for batch in ([draw.choice(states), draw.choice(new)], [draw.choice(states)]):
             put(store, crew, batch)
             crew.put(Worker.CAP, crew.count + (9 if lacking == "nodes" else 0))
-            store.kernel.batch(store.context_address, crew.address, len(batch))
+            own(store).batch(store.context_address, crew.address, len(batch))
             assert crew.get(Worker.OVERFLOW) == (len(batch) == 2)
             assert store.states == len(states)
 
@@ -237,7 +242,7 @@ def test_threads_find_states_once(words: int, threads: int, folds_soon: list[boo
         for at in range(0, len(rest), BATCH):
             batch = orders[who][at : at + BATCH]
             put(store, crew, batch)
-            store.kernel.batch(store.context_address, crew.address, len(batch))
+            own(store).batch(store.context_address, crew.address, len(batch))
             assert not crew.get(Worker.OVERFLOW)
 
     with ThreadPoolExecutor(threads) as pool:
