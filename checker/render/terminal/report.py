@@ -246,11 +246,11 @@ def _search_text(report: Report, verbose: bool) -> str:
 
 
 def _states(report: Report, verbose: bool) -> str:
-    """Returns the number of states, of those within the bounds where these are not all, and that
-    reductions leave some out, unless a row on reductions follows."""
+    """Returns the number of states, of those within the bounds where these are not all, and of an
+    exhaustive search that reductions leave some out, unless a row on reductions follows."""
     states, within = report.distinct_states, report.states_within
     said = [] if within in (None, states) else [f"{within:,} within the bound"]
-    if report.reduced.used and not tells_reductions(report, verbose):
+    if report.exhaustive and report.reduced.used and not tells_reductions(report, verbose):
         said.append("reduced: `--reduce none` counts all")
     inside = f" ({'; '.join(said)})" if said else ""
     return f"{count(states, 'distinct state')}{inside}"
