@@ -148,6 +148,7 @@ def test_a_verdict_is_not_believed_where_the_file_was_changed_afterwards() -> No
     assert (found.points, found.why.startswith("on a copy it is holds")) == (NOTHING, True)
 
 
+@pytest.mark.slow
 def test_any_program_can_be_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It asks with lines of JSON, and gets one for each."""
     body = "faults crash <= 1  n = 3  clients { p1 broadcasts a }  prove agreement"

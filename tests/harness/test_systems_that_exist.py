@@ -80,6 +80,7 @@ def test_settings_that_are_none(line: str, said: str, tmp_path: Path) -> None:
     assert printed.splitlines()[-1] == f"error E135: hooks.py: {said}"
 
 
+@pytest.mark.slow
 def test_messages_that_are_not_held_pass_unless_a_link_is_cut(tmp_path: Path) -> None:
     folder = harness("no_relay", tmp_path)
     with_hooks(folder, "\n\nHELD = False\n")

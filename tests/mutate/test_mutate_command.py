@@ -86,6 +86,7 @@ def test_what_can_t_be_told_apart_is_equivalent(tmp_path: Path) -> None:
     assert found["one less: `x <= 3`"] == "equivalent here", "the guard is in the action's name"
 
 
+@pytest.mark.slow
 def test_a_mutant_that_is_a_variant_is_judged(tmp_path: Path) -> None:
     """A variant that is the same as its protocol is an error, which is none of the mutant's."""
     variant = """\

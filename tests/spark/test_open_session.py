@@ -138,6 +138,7 @@ def test_what_can_not_be_sent_is_a_failure_and_nothing_is_nothing(here: Session)
     assert list(fan_out(here, lambda item: item, [])) == []
 
 
+@pytest.mark.slow
 def test_when_nobody_wants_more_the_rest_is_cancelled(here: Session) -> None:
     def work(item: int) -> int:
         time.sleep(0 if item == 0 else 300)
