@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,6 +68,7 @@ def test_the_page_has_rules_and_the_tree() -> None:
     assert page.count("<details") == page.count("</details>")
 
 
+@pytest.mark.slow
 def test_the_gallery_has_a_chapter_on_chance(tmp_path: Path) -> None:
     (chapter,) = gallery_chapters().chance
     (found,) = write_chance_chapters([ROOT / "specs" / chapter.file], tmp_path, 60.0)

@@ -17,6 +17,7 @@ from checker.results.answer import INTERRUPTED, Progress
 from checker.results.verdict import Report, Word
 from checker.session import if_killed, pipeline
 from checker.session.pipeline import Options, run_check
+from tests.selection import first_by_default
 
 VIOLATED_EARLY = (
     "broadcast/lazy_reliable::crash_one",
@@ -46,9 +47,8 @@ def words(report: Report) -> dict[str, Word]:
     return {verdict.property: verdict.word for verdict in report.verdicts}
 
 
-@pytest.mark.every
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("check", VIOLATED_EARLY)
+@pytest.mark.parametrize("check", first_by_default(VIOLATED_EARLY, 1))
 def test_what_is_said_early_is_never_taken_back(check: str, threads: int) -> None:
     heard: list[Report] = []
     told: list[str] = []
@@ -76,7 +76,7 @@ def test_what_is_said_early_is_never_taken_back(check: str, threads: int) -> Non
     assert [v.trace for v in report.verdicts] == [v.trace for v in plainly.verdicts]
 
 
-@pytest.mark.parametrize("check", VIOLATED_EARLY)
+@pytest.mark.parametrize("check", first_by_default(VIOLATED_EARLY, 1))
 def test_counts_are_those_of_a_search_that_reports_nothing(
     check: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +91,7 @@ def test_counts_are_those_of_a_search_that_reports_nothing(
     assert numbers() == reported
 
 
-@pytest.mark.parametrize("check", VIOLATED_EARLY[:3])
+@pytest.mark.parametrize("check", first_by_default(VIOLATED_EARLY[:3], 2))
 def test_an_interrupt_with_no_time_left_loses_no_violation(
     check: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

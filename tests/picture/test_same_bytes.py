@@ -10,7 +10,7 @@ from tests.selection import some
 
 SUBJECTS = (
     Subject("library", "links/alternating_bit.bcast::reordering"),
-    *(Subject("world", f"{number:05}") for number in range(121, 121 + some(5))),
+    *(Subject("world", f"{number:05}") for number in range(121, 121 + some(3))),
 )
 
 
