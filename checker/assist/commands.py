@@ -195,7 +195,12 @@ async def _ask_to_end(process: Process, seconds: float, late: anyio.Event) -> No
 
 
 def _size(folder: Path) -> int:
-    return sum(each.lstat().st_size for each in folder.rglob("*"))
+    """Returns the bytes of the files below a folder, from which commands may remove some."""
+    found = 0
+    for each in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            found += each.lstat().st_size
+    return found
 
 
 def _remove_ended(base: Path) -> None:

@@ -24,6 +24,7 @@ from checker.assist.answer import (
 from checker.diagnostics.english import listing
 from checker.language.link_kinds import LINK_KINDS, Delivery
 from checker.records import replace
+from checker.results.verdict import NOT_SEEN
 
 Document = dict[str, Any]
 _CLAUSES = (
@@ -35,6 +36,8 @@ _CLAUSES = (
 )
 """How settings replace clauses of a check."""
 STORY, ESSENTIAL = 12, 6
+IN_THE_LINE = ("n", "f")
+"""Parameters that the line about the world has in words."""
 MOST_STATES = 100_000_000
 UNDECIDED = 3
 """The exit code of a command that has decided nothing."""
@@ -98,7 +101,7 @@ def answer_of_check(document: Document, handles: dict[str, str]) -> Answer:
         ),
         problems=problems,
     )  # fmt: skip
-    return replace(answer, claim=claim_of(answer, report["scenarios"]))
+    return replace(answer, claim=claim_of(answer, report["scenarios"]) + _idle(report))
 
 
 def _rank(verdict: str) -> int:
@@ -127,7 +130,8 @@ def _verdict(found: Document, handles: dict[str, str]) -> Verdict:
 
 def _world(report: Document) -> World:
     text, n = report["world"], report["parameters"].get("n")
-    return World(text, n if isinstance(n, int) else None, is_honest(text))
+    own = [f"{k} = {v}" for k, v in report["parameters"].items() if k not in IN_THE_LINE]
+    return World(", ".join((text, *own)), n if isinstance(n, int) else None, is_honest(text))
 
 
 def is_honest(world: str) -> bool:
@@ -142,6 +146,13 @@ def is_honest(world: str) -> bool:
 
 
 # ---- the claim --------------------------------------------------------------------------------
+
+
+def _idle(report: Document) -> str:
+    """Returns a sentence about handlers and messages that never were, or were not seen."""
+    hidden = [note for note in report["notes"] if note.startswith(NOT_SEEN)]
+    said = "; ".join(report["never"][:6])
+    return f" {hidden[0][0].upper()}{hidden[0][1:]}." if hidden else f" {said}." if said else ""
 
 
 def claim_of(answer: Answer, scenarios: list[Document] | None = None) -> str:

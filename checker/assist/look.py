@@ -39,7 +39,9 @@ def print_checks(path: str) -> int:
 
 
 def _described(check: typed.Check) -> dict[str, Any]:
-    world = world_line(check, None if check.every else compute(check, {}))
+    sizes = None if check.every else compute(check, {})
+    world = world_line(check, sizes)
+    parameters = () if sizes is None else tuple(sorted(sizes.values.items()))
     origins = [
         (d.name, origin_of(d.origin, (d.span.file, d.span.line)))
         for d in check.prove
@@ -54,7 +56,7 @@ def _described(check: typed.Check) -> dict[str, Any]:
         "hides": {name: o.hides for name, o in origins if o is not None and o.hides},
         "not_asked": [to_data(each) for each in check.unasked],
         "digests": {
-            WORLD: _digest(world),
+            WORLD: _digest((world, parameters, check.allow_unused)),
             EXPECTED: _digest(expected),
             PROTOCOL: _digest(normal_form(check.protocol.roles)),  # type: ignore[arg-type]
             **{d.name: _digest(normal_form(d.formula)) for d in check.prove},

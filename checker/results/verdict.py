@@ -171,6 +171,10 @@ class PropertyVerdict:
         return f"{word.upper()}{self.within}" if self.within else word.upper()
 
 
+NOT_SEEN = "not seen in this search, whose reductions may hide it"
+"""The beginning of the note on handlers and messages that `allow unused` lets be missing."""
+
+
 class NotAsked(Struct, frozen=True):
     """``what``: a part of the world that no check of the file asks about; ``clause``: what asks
     it; ``excluded``: why the file leaves it out, empty where it does not say so."""

@@ -22,7 +22,7 @@ from checker.model.tree import nodes as below
 from checker.model.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
 from checker.results.answer import Answer, State
 from checker.results.problems import Problem, problem_of
-from checker.results.verdict import NotAsked, PropertyVerdict, Word
+from checker.results.verdict import NOT_SEEN, NotAsked, PropertyVerdict, Word
 
 if TYPE_CHECKING:
     from checker.results.unseparated import Comparison
@@ -74,8 +74,7 @@ def of_unseen(check: typed.Check, made: Instantiated, answer: Answer) -> tuple[s
     if not check.allow_unused or not answer.exhaustive or answer.reduced.shows_all:
         return ()
     missing = never_happened(made.system, answer)
-    hidden = "not seen in this search, whose reductions may hide it (`--reduce none` decides)"
-    return (f"{hidden}: {'; '.join(missing)}",) if missing else ()
+    return (f"{NOT_SEEN} (`--reduce none` decides): {'; '.join(missing)}",) if missing else ()
 
 
 def of_view(made: Instantiated, answer: Answer) -> Iterator[str]:

@@ -152,8 +152,9 @@ def digests(file: Path, text: str, capsysbinary: pytest.CaptureFixture[bytes]) -
         (weakened() + CRASH, {"agreement"}),
         (RELAY + CRASH.replace("agreement", "validity"), {"agreement", "validity"}),
         (RELAY.replace("deliver(p, m)", "") + CRASH, {"protocol"}),
+        (RELAY + CRASH.replace("prove", "allow unused  prove"), {"world"}),
     ],
-    ids=["world", "expected", "property", "gone", "protocol"],
+    ids=["world", "expected", "property", "gone", "protocol", "unused"],
 )
 def test_digests_tell_what_has_changed(
     text: str, changed: set[str], tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
@@ -162,6 +163,41 @@ def test_digests_tell_what_has_changed(
     before = digests(file, RELAY + CRASH, capsysbinary)
     now = digests(file, text, capsysbinary)
     assert {name for name in {**before, **now} if before.get(name) != now.get(name)} == changed
+
+
+LIMITED = """
+protocol Limited(most: Nat = 2) {
+  state x : 0..9 = 0
+  upon condition x < most { x := x + 1 }
+  upon condition x > 8 as overflows { x := 0 }
+  property small : always forall p in Proc: p.x <= most
+}
+check one of Limited { n = 1  MOST  allow unused  prove small }
+"""
+
+
+def test_parameters_are_of_the_world(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    file = tmp_path / "limited.bcast"
+    two, five = (
+        digests(file, LIMITED.replace("MOST", most), capsysbinary) for most in ("", "most = 5")
+    )
+    assert {name for name in two if two[name] != five[name]} == {"world"}
+
+
+def test_a_claim_has_the_parameters_and_what_never_happened(tmp_path: Path) -> None:
+    file, out = tmp_path / "limited.bcast", tmp_path / "out.json"
+    for most, reduce, said in (
+        ("most = 5", "none", "overflows (line 5) never ran."),
+        ("most = 3", "auto", "Not seen in this search, whose reductions may hide it"),
+    ):
+        file.write_text(LIMITED.replace("MOST", most), encoding="utf-8")
+        words = ["check", str(file), "--reduce", reduce, "--json", str(out), "-q"]
+        assert main(words) == 0
+        answer = answer_of_check(json.loads(out.read_text("utf-8")), {})
+        assert f", {most}: small holds." in answer.claim
+        assert said in answer.claim
 
 
 def test_a_baseline_tells_what_has_changed(call: Caller, folder: Path) -> None:
