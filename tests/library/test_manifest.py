@@ -24,7 +24,7 @@ from scripts.write_manifest import (
     problems,
     read_manifest,
 )
-from tests.finite_checks import bodies
+from tests.finite_checks import bodies, finite_checks
 from tests.library.manifest import difference
 
 ROOT = specs().parent
@@ -99,15 +99,18 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-def test_the_example_of_the_skill_does_what_it_says(tmp_path: Path) -> None:
+def test_the_examples_of_the_skill_do_what_they_say(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "skill" / "SKILL.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^```bivalence\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    path = tmp_path / "a.bcast"
-    path.write_text(shown, encoding="utf-8")
-    assert answer_check(str(path), None, Options()).exit_code == 0
     from checker.language.formatting.layout import format_text
 
-    assert format_text(shown, "a") == shown
+    shown = re.findall(r"^```bivalence\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(shown) == 2
+    for example in shown:
+        path = tmp_path / "a.bcast"
+        path.write_text(example, encoding="utf-8")
+        for check in finite_checks(example):
+            assert answer_check(str(path), check, Options()).exit_code == 0
+        assert format_text(example, "a") == example
 
 
 def test_the_manifest_is_small_data() -> None:
