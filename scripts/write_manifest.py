@@ -33,7 +33,7 @@ CLASSES = ((0.1, "instant"), (1.0, "seconds"), (10.0, "ten seconds"), (60.0, "a 
 """Seconds of a search on one machine, and what an entry says of fewer; it is never compared."""
 LONGER = "longer"
 _MEETS = {"proved": "holds"}
-"""What else an expectation may say of a verdict."""
+"""The words that an expectation may have for a verdict beside its own."""
 _HEADER = re.compile(
     r"^// (Source|Faults|Resilience|Look at|Model): +(.*(?:\n// {2,}.*)*)", re.MULTILINE
 )

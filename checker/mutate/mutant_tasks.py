@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from checker.sweep.cells import Status
 
 SLOWEST = 20.0
-"""At most so many seconds by the clock are taken for one of the processor."""
+"""The largest number of seconds by the clock that a second of the processor may take."""
 COMPARED = 20_000
 """The largest number of states of a check whose graph is compared with that of the original."""
 COMPARING = 60.0
@@ -99,8 +99,7 @@ class MutantTask(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    """What becomes of a mutant; ``hurried``: its share of the time was over before that was
-    known."""
+    """The fate of a mutant; ``hurried``: its share of the time was over before that was known."""
 
     result: MutantResult
     hurried: bool = False
@@ -112,8 +111,9 @@ class Judged(Struct, frozen=True):
 
 
 class _Said(Struct, frozen=True):
-    """What a check says of a mutant: its ``kills``, or why it is ``undecided``; ``same_code``: it
-    was not run, since the mutant is the same but for the order of independent statements."""
+    """The judgement of a check on a mutant: its ``kills``, or why it is ``undecided``;
+    ``same_code``: it was not run, since the mutant is the same but for the order of independent
+    statements."""
 
     kills: tuple[Kill, ...] = ()
     undecided: str = ""

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     T = TypeVar("T", MutantTask, WorldTask)
 
 PARTS = 2
-"""The first shares are at most so many parts of the time together."""
+"""The largest part of the time that the first shares take together."""
 LEAST = 10.0
 """The least share, in seconds of the processor: a mutant has to be typed and compiled, too, and few
 that are decided say more than many that are not."""
 GROWTH = 4
 """How many times as large as the one before a share is."""
 ORIGINALS = 3
-"""The unchanged checks have one of so many parts of the time, and more if none is decided in it."""
+"""The unchanged checks have one in this number of the seconds, and more if none is decided in it."""
 
 
 def judge_in_shares(

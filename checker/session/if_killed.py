@@ -1,4 +1,4 @@
-"""What is reported of a check that is under way, should its process be killed."""
+"""Keeps the report on a check that is under way, should its process be killed."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ STATES = 20_000
 """The states of the largest graph that is made."""
 
 EACH = 60
-"""Of so many states each is a node."""
+"""The largest number of states of which each is a node."""
 
 NODES = 200
 """The nodes of the largest picture."""

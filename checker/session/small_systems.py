@@ -24,7 +24,7 @@ class TooLarge(Exception):
 
 
 class RunError(Struct, frozen=True):
-    """Where a run ends that meets a run-time error."""
+    """The end of a run that meets a run-time error."""
 
     code: str
 

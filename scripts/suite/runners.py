@@ -1,4 +1,4 @@
-"""Who answers the instances: the tool itself, SPIN, Storm."""
+"""Answers the instances by the tool itself, SPIN, or Storm."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLOSE = Fraction(1, 10_000)
 """The share of a value by which Storm's may be off: its sweeps stop at 1e-6 by default."""
 
 MOST = 300_000
-"""SPIN is asked of systems with at most so many states."""
+"""The largest number of states of a system that SPIN is asked about."""
 
 Runner = Callable[[Instance], str]
 """Answers an instance: ``AGREES``, ``DIFFERS`` with what was found, or why there is no answer."""

@@ -80,7 +80,7 @@ def plot_svg(plot: Plot, prefix: str = "") -> str:
 
 
 class _Places:
-    """Where a point of a plot is."""
+    """The place of a point of a plot."""
 
     def __init__(self, plot: Plot, top: float) -> None:
         self.low, self.high = plot.heights

@@ -20,7 +20,7 @@ SAID = {
     Fate.KILLED: "killed",
     Fate.EQUIVALENT: "equivalent here",
 }
-"""What is said of the mutants with a fate."""
+"""The heading of the mutants with a fate."""
 
 
 def mutants_page(report: Mutation, text: str) -> str:

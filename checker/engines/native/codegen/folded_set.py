@@ -29,8 +29,8 @@ from checker.engines.native.codegen.record_access import address, field, get, pu
 from checker.engines.native.codegen.visited_set import INSIDE, OUTSIDE, VisitedSet
 
 LEAST_WORDS, MOST_WORDS = 4, 32
-"""Rows of so many words are folded: narrower ones would not become smaller, and the nodes of wider
-ones have no room in a word, a bit for each."""
+"""The widths of rows, in words, that are folded: narrower rows would not become smaller, and wider
+ones have more nodes than a word has bits."""
 CHUNK = 256
 """The number of nodes that a worker takes at a time."""
 TOGETHER = 32
@@ -100,7 +100,7 @@ class FoldedSet(VisitedSet):
     # -- trees ----------------------------------------------------------------------------------
 
     def _piece(self, fn: Fn, base: Val, position: Val) -> Val:
-        """What is at a position: a piece, or the number of a node, 32 bits."""
+        """The content of a position: a piece, or the number of a node, in 32 bits."""
         return fn.load(fn.at(base, position, 32), 32)
 
     def _parts(self, fn: Fn, fold: Val, node: Val) -> tuple[Val, Val]:

@@ -30,7 +30,8 @@ from checker.results.answer import INTERRUPTED, Answer, Path, stop_reason, witho
 
 NOWHERE: Target = (-1, (0, ()))
 LONG = 20_000
-"""Of so many states liveness may take long: what is known before is reported."""
+"""The number of states from which on the verdicts on safety are reported before liveness is
+decided."""
 
 
 def finalize(engine: str, search: Explored) -> Answer:
