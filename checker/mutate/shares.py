@@ -30,7 +30,7 @@ that are decided say more than many that are not."""
 GROWTH = 4
 """How many times as large as the one before a share is."""
 ORIGINALS = 3
-"""The unchanged checks have one in this number of the seconds, and more if none is decided in it."""
+"""The unchanged checks have one in this number of the seconds, and more if none is decided then."""
 
 
 def judge_in_shares(
