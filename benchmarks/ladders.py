@@ -28,7 +28,7 @@ STATES = {
     "replication/raft_disk term_first": 141_978,
     "replication/raft_snapshots two_terms": 680_275,
     "replication/raft_membership four": 445_438,
-    "replication/chain any_one_dies": 636,
+    "replication/chain any_one_dies": 727,
     "replication/viewstamped three_views": 384_839,
     "replication/state_machine one_client": 130_217,
     "total_order/crash_and_recovery two_crashes": 1_851,
