@@ -97,7 +97,9 @@ def row_of(case: str, states: int, rounds: int) -> list[str]:
 
 
 @click.command()
-@click.option("--rounds", default=2, show_default=True, help="The fastest of so many, of each.")
+@click.option(
+    "--rounds", default=2, show_default=True, help="The number of runs of each; the fastest counts."
+)
 @click.option("--markdown", "page", type=click.Path(path_type=Path), help="Put the table there.")
 def main(rounds: int, page: Path | None) -> None:
     """Each check with whole rows, and with rows that are folded from the first full table on."""

@@ -1,9 +1,9 @@
-"""How much sooner more processes judge the mutants of a spec.
+"""The speed-up of judging the mutants of a spec with more processes.
 
     python -m benchmarks.mutants_by_slots specs/broadcast/fifo.bcast 1 2
 
-judges all mutants of the spec with so many processes each, without what earlier commands have
-stored, and prints the seconds, and how many times as fast the others are as the first.
+judges all mutants of the spec with one process, then with two, without what earlier commands have
+stored, and prints the seconds, and the speed-up over the first number of processes.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from checker.cli import console
 from checker.diagnostics.english import count
 from checker.diagnostics.visible import visible
 from checker.polling import poll
-from checker.records import replace
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -98,7 +97,8 @@ class Meter(_Line):
     """Shows the progress of an exploration; its listener.
 
     Until the first progress it shows that the search is being prepared: the system is instantiated,
-    planned and compiled.  Where nothing is heard for long, it shows for how long that has been so.
+    planned and compiled.  If no progress follows for some seconds, it shows the last one again,
+    with the time.
     """
 
     def __init__(self, what: str, *, silent: bool = False, terminal: bool | None = None) -> None:
@@ -129,6 +129,8 @@ class Meter(_Line):
 
     def _repeat(self) -> None:
         """Shows what was heard last, with the time that has passed since."""
+        from checker.records import replace
+
         while not self._over.wait(QUIET if self._terminal else EVERY):
             with self._lock:
                 heard, passed = self._heard, time.monotonic() - self._since
@@ -180,8 +182,7 @@ class Count(_Line):
         self._started = time.monotonic()
 
     def count(self, done: int, others: Sequence[str]) -> None:
-        """Shows that ``done`` searches are complete; ``others``: further text.  It polls, as
-        who waits for searches calls it."""
+        """Shows that ``done`` searches are complete, and polls; ``others``: further text."""
         poll()
         took = time.monotonic() - self._started
         if not self._silent and took >= QUIET:

@@ -102,8 +102,8 @@ SEARCH = click.option(
     "--search",
     type=click.IntRange(min=1),
     metavar="STATES",
-    help="Of threshold automata: also search so many states of small sizes for what is proved,"
-    " and replay violations by the interpreter.",
+    help="Threshold automata only: search up to that many states at small sizes for violations of"
+    " what is proved, and replay the violations that are shown.",
 )
 
 

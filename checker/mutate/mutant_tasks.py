@@ -36,7 +36,8 @@ SLOWEST = 20.0
 COMPARED = 20_000
 """The largest number of states of a check whose graph is compared with that of the original."""
 COMPARING = 60.0
-"""Graphs may take so many seconds, or as many as the check may, if the user gives no limit."""
+"""The seconds for graphs if the user gives no limit; they may take as long as the check, if that is
+more."""
 LARGE = "its graph is too large"
 SLOW = "the graph of the original takes too long"
 """Why a mutant is not compared with its original."""

@@ -72,9 +72,9 @@ def prove_file(
     """Decides specifications of the file ``path``, each for all sizes.
 
     ``options.query_timeout`` and ``options.limits.timeout``: seconds for one query, and for
-    everything; ``options.limits.max_states``: verdicts are compared with a search of so many
-    states at small sizes (``None``: they are not); ``smallest``: violations are shown at sizes
-    that are as small as possible; ``which``: the specifications that are decided.  Raises
+    everything; ``options.limits.max_states``: the states of a search at small sizes with
+    which verdicts are compared (``None``: they are not); ``smallest``: violations are shown at
+    sizes that are as small as possible; ``which``: the specifications that are decided.  Raises
     :class:`SpecError` for what can't be read or converted.
     """
     limits = options.limits

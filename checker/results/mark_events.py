@@ -87,6 +87,12 @@ def _keyed(timer: str, key: list[str]) -> str:
     return f"{timer}[{', '.join(key)}]" if key else timer
 
 
+def _cause_of_loss(info: MarkInfo, told: list[str]) -> tuple[str, str]:
+    """Returns who omits a message, and who is down; both are empty for a loss on a link."""
+    who = "".join(told[2:])
+    return ("", who) if info.text == WITH_CRASH else (who, "")
+
+
 def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
     """Returns what a mark that is not ``SILENT`` records, as an event."""
     info = system.marks[event.mark]
@@ -104,10 +110,7 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
         case MarkKind.RECEIVE:
             return ev.Received(rest[1], rest[0], **who)
         case MarkKind.LOSE:
-            by, down = "".join(rest[2:]), ""
-            if info.text == WITH_CRASH:
-                by, down = "", by
-            return ev.Lost(rest[1], rest[0], by, down, **who)
+            return ev.Lost(rest[1], rest[0], *_cause_of_loss(info, rest), **who)
         case MarkKind.FORGE:
             return ev.Forged(rest[1], rest[0], "".join(n for n in rest[2:] if n != first), **who)
         case MarkKind.REQUEST:

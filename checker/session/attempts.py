@@ -68,9 +68,9 @@ def explore_with_growing_capacities(
     """Returns the answer for the smallest system of ``check`` whose guessed capacities are large
     enough; where it is ended before there is one, what is known from smaller systems.
 
-    ``question``: what is queried beside properties; ``known`` is called with what is known where
-    the rest may take long.  Raises :class:`SpecError` where there is no
-    initial state, and ``KeyboardInterrupt`` where nothing is known.
+    ``question``: what is queried beside properties; ``known`` is called with what is known
+    before a phase that may take long.  Raises :class:`SpecError` where there is no initial state,
+    and ``KeyboardInterrupt`` where nothing is known.
     """
     attempts = Attempts(known)
     try:
@@ -160,8 +160,8 @@ def why_not_larger(
 
 
 class Attempts:
-    """Combines what the attempts find, and calls ``known`` with what is known where the rest may
-    take long.  ``carry``: what the last attempt leaves to the next one."""
+    """Combines the findings of the attempts, and calls ``known`` with them before a phase that may
+    take long. ``carry``: what the last attempt leaves to the next one."""
 
     def __init__(self, known: Known | None = None) -> None:
         self.carry = Carry()
@@ -171,7 +171,8 @@ class Attempts:
         self._restarts: list[Restart] = []
 
     def hearing(self, made: Instantiated, listener: Listener | None) -> Listener | None:
-        """Returns ``listener``, which also hears for ``known`` what is found in ``made``."""
+        """Returns a listener before ``listener`` that passes answers about ``made`` on to
+        ``known``."""
         known = self._known
         if listener is None or known is None:
             return listener

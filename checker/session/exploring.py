@@ -33,7 +33,8 @@ def explore_fully(
     known: Known | None = None,
 ) -> tuple[Instantiated, Answer]:
     """Returns the answer; what is not seen to happen under reductions that may hide it is looked
-    for without these.  ``known`` is called with what is known where the rest may take long."""
+    for without these.  ``known`` is called with what is known before a phase that may take
+    long."""
     started = time.monotonic()
     made, answer = explore_once(check, options, listener, run, known)
     settled = not answer.reduced.used or answer.reduced.shows_all
@@ -99,8 +100,8 @@ def explore_once(
     """Returns the answer for the smallest system whose guessed capacities are large enough; where
     it is ended before there is one, what is known from a smaller system.
 
-    ``known`` is called with what is known where the rest may take long; ``unseen``: what is not
-    seen to happen must never happen.
+    ``known`` is called with what is known before a phase that may take long; ``unseen``: what is
+    not seen to happen must never happen.
     """
     from checker.session.attempts import explore_with_growing_capacities
 

@@ -48,7 +48,7 @@ NODES = 200
 """The nodes of the largest picture."""
 
 REPEATED = "@repeated."
-"""What the names of variables begin with that only say what has happened twice."""
+"""The prefixes of variables that only note what has happened twice."""
 
 
 def observed_graph(spec: Spec | str, name: str | None, options: Options) -> StateGraph:

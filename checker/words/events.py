@@ -54,18 +54,14 @@ def sentence(event: ev.Event) -> str:
             return f"{who} {stops(event)}"
         case ev.Left():
             return f"{who} is left with {assignment(event)}"
-        case ev.Recovered(lead):
-            gone = what_is_lost(event)
-            return f"{who} comes back up{_with(lead)}{gone and f', and has lost {gone}'}"
+        case ev.Recovered():
+            return _recovery(event)
         case ev.Paused(lead):
             return f"{who} pauses{_with(lead)}"
         case ev.Resumed(lead):
             return f"{who} goes on after its pause{_with(lead)}"
-        case ev.Lost(message, receiver, by, down):
-            what = f"{message} from {who} to {receiver}"
-            if down:
-                return f"{what} {lost_with(event)}"
-            return f"{by} omits {what}" if by else f"the link loses {what}"
+        case ev.Lost():
+            return _loss(event)
         case ev.Forged(message, receiver, claimed):
             makes = f"{who}, which is Byzantine, makes {receiver} receive {message}"
             return f"{makes} from {claimed or who}"
@@ -142,6 +138,18 @@ def between(event: ev.Cut | ev.CutHealed) -> str:
 def assignment(event: ev.Stored | ev.Chosen | ev.Drawn | ev.Left) -> str:
     """Returns ``x = 1``: a variable with its value; only the value if the variable has no name."""
     return f"{event.variable} = {event.value}" if event.variable else event.value
+
+
+def _recovery(event: ev.Recovered) -> str:
+    gone = what_is_lost(event)
+    return f"{event.process} comes back up{_with(event.lead)}{gone and f', and has lost {gone}'}"
+
+
+def _loss(event: ev.Lost) -> str:
+    what = f"{event.message} from {event.process} to {event.receiver}"
+    if event.down:
+        return f"{what} {lost_with(event)}"
+    return f"{event.by} omits {what}" if event.by else f"the link loses {what}"
 
 
 def what_is_lost(event: ev.Recovered) -> str:

@@ -63,7 +63,8 @@ def compare(
     most: int,
     settings: Mapping[str, str] | None = None,
 ) -> Opinion:
-    """Compares a check, with ``settings``, of at most so many states; it may say why it can't."""
+    """Compares a check, with ``settings``, if it has at most that many states; the result may say
+    why it was not compared."""
     opinion = Opinion(f"{file}::{check}", [], [])
     try:
         loaded = load_check(file, check, dict(settings or {}))

@@ -289,7 +289,7 @@ def _conclude(search: Search, journal: Journal | None, answer_only: bool) -> Ans
 
 
 def _report_violations(search: Search) -> None:
-    """Reports the violations that a search has found which goes on."""
+    """Reports the violations that a running search has found."""
     under_way = replace(_as_explored(search), stopped=INTERRUPTED)
     search.report_known(answer_so_far(NAME, under_way))
 

@@ -16,8 +16,8 @@ STYLES = {
     Fate.STILLBORN: "dim", Fate.UNKNOWN: "bold yellow",
 }  # fmt: skip
 SHOWN = (Fate.SURVIVED, Fate.UNKNOWN)
-"""What is listed in any case, with what is equivalent for a reason that is told: the others with
-``--verbose``."""
+"""The fates that are always listed, beside mutants whose equivalence has a reason; others are
+listed with ``--verbose``."""
 
 
 def mutation_view(report: Mutation, *, verbose: bool = False) -> RenderableType:

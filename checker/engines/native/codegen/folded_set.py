@@ -245,7 +245,8 @@ class FoldedSet(VisitedSet):
         return fn.add(fn.shl(base, const(1)), first)
 
     def _start(self, fn: Fn, slots: Val, mark: Val) -> Val:
-        """Where the search for a fingerprint begins, in a table of so many words."""
+        """The word of a table at which the search for a fingerprint begins; the size of the table
+        is in words."""
         turned = fn.or_(fn.shl(mark, const(32)), fn.lshr(mark, const(32)))
         product = fn.mul(fn.resize(turned, 128), fn.resize(slots, 128))
         return fn.and_(fn.resize(fn.lshr(product, const(64, 128)), 64), const(-LINE))
@@ -324,7 +325,7 @@ class FoldedSet(VisitedSet):
         return fn
 
     def _take_nodes(self, fn: Fn, fold: Val, worker: Val) -> None:
-        """Gives a worker the next nodes; returns -1 from the function where there are none."""
+        """Gives a worker the next nodes; returns -1 from the function if none is left."""
         place = field(fn, fold, Fold.USED)
         with fn.forever() as done:
             used = fn.load(place, 64, "monotonic")

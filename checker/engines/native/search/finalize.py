@@ -52,7 +52,7 @@ def finalize(engine: str, search: Explored) -> Answer:
 
 
 def answer_so_far(engine: str, search: Explored) -> Answer:
-    """The answer should ``search`` be interrupted now; liveness is undecided but for bad ends."""
+    """The answer if ``search`` were interrupted now: of liveness, only bad ends are decided."""
     live = verdicts_of_ends(search)
     live.undecided |= dict.fromkeys((prop.name for prop in open_ones(search)), INTERRUPTED)
     return replace(_answer(engine, search, live), stopped=INTERRUPTED)

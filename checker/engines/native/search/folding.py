@@ -123,7 +123,7 @@ class Nodes:
         return round((NODE_GROWTH - 1) * self.cap * (8 + 4 / LOAD))
 
     def _room(self, nodes: int) -> None:
-        """Makes room for so many nodes, with an empty table."""
+        """Makes room for that many nodes, with an empty table."""
         slots = -(-int(nodes / LOAD / 2 + 1) // LINE) * LINE
         self._nodes = self._nodes.larger(8 * nodes, 8 * self.used)
         self._index = self._index.anew(8 * slots)
@@ -146,7 +146,7 @@ class Nodes:
             at = max(at, end)
 
     def refer(self, slots: int, workers: int) -> None:
-        """Lays out the slots of a visited set of so many words."""
+        """Lays out the slots of a visited set, by its number of words."""
         self.record[Fold.ROW_BITS] = _row_bits(slots)
         self.record[Fold.SLOT_BITS] = reference_bits(slots, workers)
 
@@ -157,7 +157,7 @@ def _row_bits(slots: int) -> int:
 
 
 def reference_bits(slots: int, workers: int) -> int:
-    """The bits of a reference to a row, in a visited set of so many words."""
+    """The bits of a reference to a row, by the words of the visited set."""
     return _row_bits(slots) + (workers - 1).bit_length()
 
 

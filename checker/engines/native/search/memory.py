@@ -223,7 +223,7 @@ class MappedBuffer(Buffer):
 
 
 def address_of(data: memoryview) -> int:
-    """Where the bytes of a view that may be written to begin; 0 where it has none."""
+    """The address of a writable view's first byte; 0 for an empty view."""
     return ctypes.addressof(ctypes.c_char.from_buffer(data)) if data.nbytes else 0
 
 

@@ -52,7 +52,7 @@ def estimate_unreduced(search: Explored) -> tuple[int | None, bool]:
 
 
 def orbits_in(store: Store) -> tuple[int, int]:
-    """What :func:`weigh` returns for all states of a store."""
+    """Returns the result of :func:`weigh` for all states of a store."""
     return add_samples(
         weigh(store.kernel, address_of(rows), rows.nbytes // store.width, store.states)
         for depth in range(len(store.workers[0].starts))

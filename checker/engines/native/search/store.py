@@ -196,7 +196,7 @@ class Store:
         return self.slots * 8 + rows + numbers + sum(others) + self._fixed_bytes
 
     def _places(self, slots: int) -> int:
-        """The number of states that a table of so many words has room for."""
+        """The number of states for which a table has room, by its words."""
         return int((slots if self.nodes is None else 2 * slots) * LOAD)
 
     @property
@@ -408,7 +408,7 @@ class Store:
         if self.nodes is None:
             return owner.rows.address
         assert self.kernel.unfold_rows is not None and reader.scratch is not None
-        assert end - begin <= BLOCK, "there is room for so many whole rows"
+        assert end - begin <= BLOCK, "there is no room for more whole rows"
         into = reader.scratch.address
         self.kernel.unfold_rows(self.nodes.address, owner.rows.address, begin, end, into)
         return into - begin * self.width
@@ -461,7 +461,7 @@ class Store:
         return int(left / (8 + self._places(LINE) / LINE * each)) // LINE * LINE
 
     def _slots_for(self, states: int) -> int:
-        """The words of a table for so many states."""
+        """The words of a table with room for that many states."""
         return int(states / (self._places(8 * LINE) / (8 * LINE)) + 1)
 
     def spill(self, least: int = 1) -> None:
