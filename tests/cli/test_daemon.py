@@ -31,6 +31,18 @@ UNTIL = 60.0
 """Seconds within which something has to happen, on a machine that is not quiet."""
 
 
+STARTED: list[subprocess.Popen[bytes]] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """A test that fails leaves no endless check to the others."""
+    yield
+    for process in STARTED:
+        process.kill()
+    STARTED.clear()
+
+
 class Home(NamedTuple):
     """A cache folder, and a folder whose modules the tool imports."""
 
@@ -44,7 +56,9 @@ class Home(NamedTuple):
     def start(self, *words: str, **how: object) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-P", "-m", "checker.cli", *words]
         how = {"env": self.environment(), "stdin": subprocess.PIPE, **how}
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)  # type: ignore[call-overload]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)  # type: ignore[call-overload]
+        STARTED.append(process)
+        return process
 
     def run(self, *words: str, text: bytes = b"", **how: object) -> tuple[int, str, str]:
         """The exit code of a command, and what it prints, without times."""
