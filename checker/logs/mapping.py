@@ -20,7 +20,8 @@ COLUMNS = (
     *("run", "process", "pos", "kind", "msg", "sender", "to", "seq", "partition", "offset", "ts"),
     *("vc", "payload_hash", "status", "effect", "name", "arguments", "state", "message", "fields"),
     *("from", "receivers", "lost", "producer", "epoch", "control", "transactional", "transaction"),
-    "uncommitted", "chosen",
+    "uncommitted",
+    "chosen",
     *("group", "generation", "call"),
     *("type", "f", "key", "value", "result", "host", "call_time", "return_time"),
 )
