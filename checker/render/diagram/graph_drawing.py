@@ -6,6 +6,7 @@ A document is one self-contained file, for light and for dark backgrounds.
 from __future__ import annotations
 
 import itertools
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
@@ -26,6 +27,7 @@ LIGHT += "--c3:#a63d82;--c4:#7a6200;--c5:#6a45b5;--c6:#b8002e;--c7:#54606e"
 DARK = "--ink:#e6e9ee;--paper:#14181d;--faded:#9aa3af;--c0:#56b4e9;--c1:#e69f00;--c2:#2fc79a;"
 DARK += "--c3:#e39ac8;--c4:#e5d84a;--c5:#b9a0f2;--c6:#ff7088;--c7:#b4bfcc"
 COLOURS = 8
+_COLOUR = re.compile(r"(?P<property>[a-z-]+: ?)var\((?P<name>--\w+)\)")
 
 STYLE = f""":where(:root) {{ {LIGHT} }}
 @media (prefers-color-scheme: dark) {{ :where(:root) {{ {DARK} }} }}
@@ -44,8 +46,11 @@ STYLE = f""":where(:root) {{ {LIGHT} }}
 .graph .place.violating .bad {{ fill: var(--c6); font-weight: 700; }}
 .graph .place text {{ text-anchor: middle; }}
 .graph .edge {{ fill: none; stroke-width: 1.5; }}
-.graph .letter {{ text-anchor: middle; font-weight: 700; paint-order: stroke;
-  stroke: var(--paper); stroke-width: 5px; stroke-linejoin: round; }}
+.graph .letter {{ text-anchor: middle; font-weight: 700; }}
+"""
+
+HALO = """@supports (fill: var(--ink)) { .graph .letter { paint-order: stroke;
+  stroke: var(--paper); stroke-width: 5px; stroke-linejoin: round; } }
 """
 
 Point = tuple[float, float]
@@ -100,12 +105,12 @@ class Canvas(Struct):
         width, height = self.width, self.y + MARGIN
         size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
         tips = "".join(_tip(self.prefix, number) for number in range(COLOURS))
-        return "\n".join(
+        drawn = "\n".join(
             (
                 f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img"'
                 f' aria-labelledby="{self.prefix}title" {size}>',
                 f'<title id="{self.prefix}title">{safe(title)}</title>',
-                f"<style>{STYLE}</style>",
+                f"<style>{STYLE}{HALO}</style>",
                 f"<defs>{tips}</defs>",
                 f'<rect width="{width:.0f}" height="{height:.0f}" style="fill:var(--paper)"/>',
                 *self.parts,
@@ -113,6 +118,19 @@ class Canvas(Struct):
                 "",
             )
         )
+        return _with_light_colours(drawn)
+
+
+def _with_light_colours(drawn: str) -> str:
+    """Returns a document in which each colour that is a custom property comes behind the light one:
+    programs that don't know custom properties, such as converters to PDF, take that."""
+    values = dict(pair.split(":") for pair in LIGHT.split(";"))
+
+    def both(found: re.Match[str]) -> str:
+        return f"{found['property']}{values[found['name']]};{found[0]}"
+
+    plain, halo, rest = drawn.partition(HALO)
+    return "".join((_COLOUR.sub(both, plain), halo, _COLOUR.sub(both, rest)))
 
 
 def letters_of(number: int) -> str:
