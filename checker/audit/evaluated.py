@@ -43,6 +43,7 @@ from checker.polling import poll
 from checker.properties.growth import grows
 from checker.properties.polarity import mentions_correct
 from checker.properties.premises import Binders
+from checker.properties.safety_parts import PremiseGoal
 from checker.records import replace
 
 MOST_EVENTS = 20_000
@@ -344,7 +345,8 @@ Binding = list[tuple[Any, Any]]
 
 
 def _formulas(parts: Parts) -> Iterator[tuple[typed.Expr, ...]]:
-    for part in (*parts.always, *parts.initially, *parts.leads):
+    every: tuple[PremiseGoal | Goal, ...] = (*parts.always, *parts.initially, *parts.leads)
+    for part in every:
         where = tuple(b.where for b in part.binders if b.where is not None)
         yield (part.goal, *where, *(() if part.premise is None else (part.premise,)))
 
@@ -358,9 +360,9 @@ def _bindings(expr: ir.Expr, scope: Scope) -> Iterator[Binding]:
                 for rest in _bindings(body, scope.bind(name, value)):
                     yield [(type_, value), *rest]
         case ir.Apply(_, ir.Op.AND, (first, *others)) if others:
-            rest = ir.Apply(expr.type, ir.Op.AND, tuple(others))
+            and_also = ir.Apply(expr.type, ir.Op.AND, tuple(others))
             for one in _bindings(first, scope):
-                for more in _bindings(rest, scope):
+                for more in _bindings(and_also, scope):
                     yield one + more
         case _:
             if evaluate(expr, scope):

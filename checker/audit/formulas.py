@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 
 from checker.language.syntax import typed
@@ -185,11 +183,15 @@ def _compared(left: typed.Expr, right: typed.Expr, positive: bool) -> list[_Sign
     """Returns what more events do to ``left > right``; several events of one history may matter."""
     match left, right:
         case typed.Operation(_, "size", (typed.History() as of,), _), _ if not _read(right):
-            return 2 * [(of.op, positive)] if not _read(of.owner) else [(of.op, None)]
+            return _counted(of, positive)
         case _, typed.Operation(_, "size", (typed.History() as of,), _) if not _read(left):
-            return 2 * [(of.op, not positive)] if not _read(of.owner) else [(of.op, None)]
+            return _counted(of, not positive)
         case _:
             return [(op, None) for op in sorted(_read(left) | _read(right))]
+
+
+def _counted(of: typed.History, positive: bool) -> list[_Sign]:
+    return [(of.op, None)] if _read(of.owner) else [(of.op, positive), (of.op, positive)]
 
 
 def _of_binder(binder: typed.Binder, kind: str, positive: bool) -> list[_Sign]:
@@ -218,10 +220,3 @@ def _read(expr: object) -> set[str]:
             case typed.Correct(_, "crashed" | "faulty", _, _):
                 found.add(CRASHES)
     return found
-
-
-def every_part(parts: Parts) -> Iterator[PremiseGoal | Goal]:
-    """Yields all conjuncts."""
-    yield from parts.always
-    yield from parts.initially
-    yield from parts.leads

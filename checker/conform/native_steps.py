@@ -151,8 +151,8 @@ class NativeSteps:
         """Forgets what is kept of steps and lines."""
         for kept in (self._events, self._choices, self._faults, self._first):
             kept.clear()
-        for kept in (self._begins, self._said):
-            kept.clear()
+        self._begins.clear()
+        self._said.clear()
 
     def _interpreted(self, state: int, cursors: Cursors) -> list[Way[int]]:
         """Returns the same by the interpreter, which knows what an error is about."""

@@ -6,7 +6,6 @@ A document is one self-contained file, for light and for dark backgrounds.
 from __future__ import annotations
 
 import itertools
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
@@ -27,7 +26,6 @@ LIGHT += "--c3:#a63d82;--c4:#7a6200;--c5:#6a45b5;--c6:#b8002e;--c7:#54606e"
 DARK = "--ink:#e6e9ee;--paper:#14181d;--faded:#9aa3af;--c0:#56b4e9;--c1:#e69f00;--c2:#2fc79a;"
 DARK += "--c3:#e39ac8;--c4:#e5d84a;--c5:#b9a0f2;--c6:#ff7088;--c7:#b4bfcc"
 COLOURS = 8
-_COLOUR = re.compile(r"(?P<property>[a-z-]+: ?)var\((?P<name>--\w+)\)")
 
 STYLE = f""":where(:root) {{ {LIGHT} }}
 @media (prefers-color-scheme: dark) {{ :where(:root) {{ {DARK} }} }}
@@ -124,13 +122,16 @@ class Canvas(Struct):
 def _with_light_colours(drawn: str) -> str:
     """Returns a document in which each colour that is a custom property comes behind the light one:
     programs that don't know custom properties, such as converters to PDF, take that."""
-    values = dict(pair.split(":") for pair in LIGHT.split(";"))
-
-    def both(found: re.Match[str]) -> str:
-        return f"{found['property']}{values[found['name']]};{found[0]}"
-
     plain, halo, rest = drawn.partition(HALO)
-    return "".join((_COLOUR.sub(both, plain), halo, _COLOUR.sub(both, rest)))
+    return "".join((_both_colours(plain), halo, _both_colours(rest)))
+
+
+def _both_colours(text: str) -> str:
+    for name, colour in (pair.split(":") for pair in LIGHT.split(";")):
+        for coloured in ("fill:", "fill: ", "stroke:", "stroke: ", "background: "):
+            wanted = f"{coloured}var({name})"
+            text = text.replace(wanted, f"{coloured}{colour};{wanted}")
+    return text
 
 
 def letters_of(number: int) -> str:
