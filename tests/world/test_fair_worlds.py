@@ -22,10 +22,9 @@ from tests.world.test_await_worlds import (
     V_,
     Case,
     bit,
-    once,
     wait,
 )
-from tests.world.test_pauses import MODES, NO, YES, put, world
+from tests.world.test_pauses import MODES, NO, YES, once, put, world
 
 WEAK, STRONG = (("takes", False),), (("takes", True),)
 
