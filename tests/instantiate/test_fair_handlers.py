@@ -102,3 +102,23 @@ def test_which_fairness_is_needed(tmp_path: Path) -> None:
         found = run_check(str(file), "c", Options(settings=settings))
         words_of[settings.get("fair", "")] = found.verdicts[0].word.value
     assert words_of == {"": "holds", "takes": "violated", "none": "violated"}
+
+
+EVERY = """
+protocol P {
+  message ONE
+  state done = false
+  may upon condition not done as acts { done := true  send ONE to all }
+  upon receive ONE { skip }
+  property ends : forall p in Proc: correct(p) => eventually p.done
+}
+check c of P { for all n, f when n > f and f >= 0  faults crash <= f  fair acts  prove ends }
+"""
+
+
+def test_proofs_for_every_size_do_not_know_it(tmp_path: Path) -> None:
+    """They would take the handler for one that nobody has to run."""
+    with pytest.raises(SpecError) as error:
+        report(tmp_path, EVERY)
+    (diagnostic,) = error.value.diagnostics
+    assert diagnostic.code == "T020" and "`acts`" in diagnostic.message
