@@ -10,6 +10,7 @@ from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.language.load import load_text
 from checker.language.typecheck.world_axes import world_of
+from checker.proving import parametric
 from checker.session.pipeline import dump, load_check, run_check
 from tests.instantiate.small_checks import MODES, report
 from tests.instantiate.tables import words
@@ -118,7 +119,9 @@ check c of P { for all n, f when n > f and f >= 0  faults crash <= f  fair acts 
 
 def test_proofs_for_every_size_do_not_know_it(tmp_path: Path) -> None:
     """They would take the handler for one that nobody has to run."""
+    file = tmp_path / "a.bcast"
+    file.write_text(EVERY, "utf-8")
     with pytest.raises(SpecError) as error:
-        report(tmp_path, EVERY)
+        parametric.prove_every(str(file), "c", Options(), tight=False)
     (diagnostic,) = error.value.diagnostics
     assert diagnostic.code == "T020" and "`acts`" in diagnostic.message
