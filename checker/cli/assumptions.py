@@ -9,6 +9,7 @@ import click
 from checker.cli.document_options import unusable_document, writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.points import (
+    Clock,
     asked,
     finish,
     options_for,
@@ -38,9 +39,10 @@ def assumptions(name: str, quiet: bool, verbose: bool, **given: Any) -> int:
     from checker.worlds.assumptions import Assumptions
 
     require_writable(given)
-    question = asked(name, options_for(given), quiet=quiet)
+    clock = Clock(given["budget"])
+    question = asked(name, options_for(given), clock, quiet=quiet)
     search = Assumptions(question)
-    report = run_points(search, question, given["jobs"], "assumptions", quiet=quiet)
+    report = run_points(search, question, clock, given["jobs"], "assumptions", quiet=quiet)
     return finish(
         report,
         given,

@@ -9,6 +9,7 @@ import click
 from checker.cli.document_options import unusable_document, writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.points import (
+    Clock,
     asked,
     finish,
     options_for,
@@ -19,9 +20,9 @@ from checker.cli.points import (
 from checker.formats.kinds import FRONTIERS_KIND
 
 if TYPE_CHECKING:
-    from checker.results.frontier import Frontier
     from checker.sweep.grid import Grid
     from checker.worlds.assumptions import Question
+    from checker.worlds.frontier import FrontierSearch
 
 POINTS = 400
 
@@ -59,22 +60,21 @@ def frontier(name: str, over: tuple[str, ...], points: int, quiet: bool, **given
     from checker.sweep.grid import grid_of
 
     require_writable(given)
+    clock = Clock(given["budget"])
     grid = grid_of(over)
-    question = asked(name, options_for(given), quiet=quiet)
-    report = _found(question, grid, points, given["jobs"], quiet=quiet)
+    question = asked(name, options_for(given), clock, quiet=quiet)
+    search = _planned(question, grid, points)
+    report = run_points(search, question, clock, given["jobs"], "frontier", quiet=quiet)
     return finish(
         report, given, FRONTIERS_KIND, lambda: frontier_view(report), lambda: frontier_page(report)
     )
 
 
-def _found(
-    question: Question, grid: Grid, points: int, jobs: int | None, *, quiet: bool
-) -> Frontier:
+def _planned(question: Question, grid: Grid, points: int) -> FrontierSearch:
     from checker.cli.console import print_note
     from checker.worlds.frontier import FrontierSearch, plan_frontier
 
     planned = plan_frontier(question, grid, points)
     for note in planned.sweep.notes:
         print_note(note)
-    search = FrontierSearch(question, planned)
-    return run_points(search, question, jobs, "frontier", quiet=quiet)
+    return FrontierSearch(question, planned)

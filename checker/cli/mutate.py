@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,7 +17,7 @@ from checker.cli.document_options import JSON_OUT, unusable_document, write_json
 from checker.cli.errors import UNKNOWN
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.parallel import JOBS
-from checker.cli.points import FRESH, HTML, options_for, require_writable
+from checker.cli.points import BUDGET, FRESH, HTML, Clock, options_for, require_writable
 from checker.cli.settings import MAX_STATES, MEMORY, TIMEOUT
 from checker.formats.kinds import MUTATIONS_KIND
 from checker.records import replace
@@ -95,16 +94,10 @@ REFUSED = {
     help="Exit with 1 if the score is lower.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="List all mutants, not just survivors.")
-@click.option(
-    "--budget",
-    type=click.FloatRange(min=1),
-    metavar="SECONDS",
-    help="End after SECONDS: the time is shared out among checks and mutants, and the report tells"
-    " what was not reached.",
-)
 @TIMEOUT
 @MAX_STATES
 @MEMORY
+@BUDGET
 @JOBS
 @MASTER
 @CONF
@@ -217,7 +210,7 @@ class _Session:
             raise click.UsageError("that check is a mutant: name the check that it is in")
         self._spec, self._how = spec, how
         self._options = replace(how.options, threads=None, strips=False)
-        self._started, self._name = time.monotonic(), os.urandom(8).hex()
+        self._clock, self._name = Clock(how.budget), os.urandom(8).hex()
         self._late: list[str] = []
         path = Path(spec.path)
         self._left_out = [each for each in checks if is_parametric(spec, each, {})]
@@ -270,7 +263,7 @@ class _Session:
         return Mutation(
             self._spec.path, tuple(self._checks), len(known), len(tasks), drawn,
             every_check, properties, tuple(map(self._with_acceptance, found)),
-            tuple(self._left_out), stopped, time.monotonic() - self._started, since=self._since,
+            tuple(self._left_out), stopped, self._clock.seconds, since=self._since,
             undecided=tuple(self._late),
         )  # fmt: skip
 
@@ -292,7 +285,7 @@ class _Session:
         found, stopped = self._judged(tasks, Work(judge_world, lost_world), "world")
         return Mutation(
             self._spec.path, tuple(self._checks), len(every), len(tasks), drawn, False, properties,
-            tuple(found), tuple(self._left_out), stopped, time.monotonic() - self._started,
+            tuple(found), tuple(self._left_out), stopped, self._clock.seconds,
             worlds=True, undecided=tuple(self._late),
         )  # fmt: skip
 
@@ -322,7 +315,7 @@ class _Session:
         found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "change")
         return Mutation(
             self._spec.path, tuple(self._checks), len(known), len(tasks), drawn, False, properties,
-            tuple(found), tuple(self._left_out), stopped, time.monotonic() - self._started,
+            tuple(found), tuple(self._left_out), stopped, self._clock.seconds,
             since=self._since, properties=True, undecided=tuple(self._late),
         )  # fmt: skip
 
@@ -346,13 +339,10 @@ class _Session:
 
     def _report(self, spec: Spec, check: str, seconds: float | None = None) -> Report:
         from checker.cli.progress import Meter
-        from checker.mutate.mutant_tasks import least
-        from checker.worlds.points import stored_report
+        from checker.worlds.points import stored_report, with_less_time
 
-        limits = self._options.limits
-        limits = replace(limits, timeout=least(limits.timeout, seconds))
         with Meter(f"{spec}::{check}", silent=self._how.quiet) as meter:
-            return stored_report(spec, check, replace(self._options, limits=limits), meter)
+            return stored_report(spec, check, with_less_time(self._options, seconds), meter)
 
     def _tasks(
         self, asked: Sequence[Asked], numbers: Sequence[int], *, every_check: bool
@@ -375,15 +365,12 @@ class _Session:
         """Returns what becomes of each, and why not all were judged."""
         from checker.cli.parallel import jobs_and_threads, run_in_order
         from checker.cli.progress import Count
-        from checker.engines import budgets
         from checker.mutate.shares import judge_in_shares
 
         how = self._how
         at_once, threads = jobs_and_threads(how.jobs, len(tasks), None)
         ready = [replace(task, options=replace(task.options, threads=threads)) for task in tasks]
-        left = None
-        if how.budget is not None:
-            left = max(0.0, how.budget - (time.monotonic() - self._started))
+        left = self._clock.left
 
         def judge(some: Sequence[_Task]) -> Iterator[Judged]:
             with (
@@ -398,15 +385,8 @@ class _Session:
             for result in judge_in_shares(ready, left, how.seed, at_once, judge):
                 found[result.number] = result
 
-        with budgets.within(left):
-            stopped = budgets.ended(work_through)
-        results = [found[number] for number in sorted(found)]
-        if stopped is None:
-            return results, None
-        if isinstance(stopped, budgets.BudgetExhausted):
-            over = f"the budget of {how.budget:g} s is over"
-            return results, f"{over}: {len(found)} of {len(tasks)} reached"
-        return results, f"interrupted after {len(found)} of {len(tasks)}"
+        stopped = self._clock.run(work_through, lambda: f"{len(found)} of {len(tasks)} reached")
+        return [found[number] for number in sorted(found)], stopped
 
     def _with_acceptance(self, result: MutantResult) -> MutantResult:
         from checker.mutate.acceptances import key_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
@@ -40,7 +41,43 @@ class Search(Protocol[R]):
 
 HTML = click.option("--html", "html_out", metavar="FILE", help="Write the report as a page.")
 FRESH = click.option("--fresh", is_flag=True, help="Run again what earlier commands have run.")
-OPTIONS = (SET, TIMEOUT, MAX_STATES, MEMORY, JOBS, FRESH, HTML, JSON_OUT)
+BUDGET = click.option(
+    "--budget",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="End after SECONDS, with a report on what is known then.",
+)
+OPTIONS = (SET, TIMEOUT, MAX_STATES, MEMORY, JOBS, BUDGET, FRESH, HTML, JSON_OUT)
+
+
+class Clock:
+    """The time of a command, which begins now: ``budget`` seconds; ``None``: it has no end."""
+
+    def __init__(self, budget: float | None) -> None:
+        self._budget, self._started = budget, time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since it began."""
+        return time.monotonic() - self._started
+
+    @property
+    def left(self) -> float | None:
+        """The seconds until it ends."""
+        return None if self._budget is None else max(0.0, self._budget - self.seconds)
+
+    def run(self, work: Callable[[], object], reached: Callable[[], str]) -> str | None:
+        """Does ``work``, which the budget or an interrupt may end; returns why it did not end by
+        itself, if so, and what it has ``reached``."""
+        from checker.engines import budgets
+
+        with budgets.within(self.left):
+            stopped = budgets.ended(work)
+        if stopped is None:
+            return None
+        if isinstance(stopped, budgets.BudgetExhausted):
+            return f"the budget of {self._budget:g} s is over: {reached()}"
+        return f"interrupted: {reached()}"
 
 
 def point_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,20 +110,20 @@ def options_for(given: dict[str, Any]) -> Options:
     return Options(settings=settings_of(given.get("settings", ())), threads=1, limits=limits)
 
 
-def asked(name: str, options: Options, *, quiet: bool) -> Question:
-    """Runs the check ``name`` as it is; raises :class:`SpecError` (E149) where it is not as
-    expected."""
+def asked(name: str, options: Options, clock: Clock, *, quiet: bool) -> Question:
+    """Runs the check ``name`` as it is, in the time that is left; raises :class:`SpecError` (E149)
+    where it is not as expected, or not decided."""
     from checker.cli.progress import Meter
     from checker.cli.settings import one_target
     from checker.session.load import is_parametric, load_check
     from checker.worlds.assumptions import Question, require_green
-    from checker.worlds.points import stored_report
+    from checker.worlds.points import stored_report, with_less_time
 
     spec, check = one_target(name)
     if is_parametric(spec, check, options.settings):
         raise click.UsageError(f"{check} is for all sizes: give it sizes with --set")
     with Meter(f"{spec}::{check}", silent=quiet) as meter:
-        report = stored_report(spec, check, options, meter)
+        report = stored_report(spec, check, with_less_time(options, clock.left), meter)
     if report.was_interrupted:
         raise KeyboardInterrupt
     if report.exit_code != 0:
@@ -99,26 +136,28 @@ def asked(name: str, options: Options, *, quiet: bool) -> Question:
 
 
 def run_points(
-    search: Search[R], question: Question, jobs: int | None, what: str, *, quiet: bool
+    search: Search[R], question: Question, clock: Clock, jobs: int | None, what: str, *, quiet: bool
 ) -> R:
-    """Runs a search, ``jobs`` points at a time, and returns its report.  An interrupt ends the
-    search: the report then covers the points decided so far."""
+    """Runs a search, ``jobs`` points at a time, and returns its report.  An interrupt, or the end
+    of the time, ends the search: the report then covers the points decided so far."""
     from checker.cli.parallel import jobs_and_threads
     from checker.cli.progress import Phases
+    from checker.diagnostics.english import count
+    from checker.engines import budgets
     from checker.worlds.asking import Asker
 
     at_once, _ = jobs_and_threads(jobs, MANY, 1)
     with Phases(f"{what} {question.name}", silent=quiet) as line:
 
         def tell(done: int, running: Sequence[str]) -> None:
+            budgets.raise_if_exhausted()
             line(", ".join((f"{done} points run", *running)), 0)
 
         with Asker(question.spec, question.name, at_once, tell) as asker:
-            try:
-                search.run(asker)
-            except KeyboardInterrupt:
-                return search.report(f"interrupted after {asker.done} points")
-    return search.report()
+            stopped = clock.run(
+                lambda: search.run(asker), lambda: f"{count(asker.done, 'point')} reached"
+            )
+    return search.report(stopped)
 
 
 def finish(
