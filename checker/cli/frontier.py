@@ -10,6 +10,7 @@ from checker.cli.document_options import unusable_document, writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.points import (
     Clock,
+    Keeper,
     asked,
     finish,
     options_for,
@@ -64,10 +65,10 @@ def frontier(name: str, over: tuple[str, ...], points: int, quiet: bool, **given
     grid = grid_of(over)
     question = asked(name, options_for(given), clock, quiet=quiet)
     search = _planned(question, grid, points)
-    report = run_points(search, question, clock, given["jobs"], "frontier", quiet=quiet)
-    return finish(
-        report, given, FRONTIERS_KIND, lambda: frontier_view(report), lambda: frontier_page(report)
-    )
+    written = given, FRONTIERS_KIND, frontier_view, frontier_page
+    keeper = Keeper(finish, *written)
+    report = run_points(search, question, clock, keeper, given["jobs"], "frontier", quiet=quiet)
+    return finish(report, *written)
 
 
 def _planned(question: Question, grid: Grid, points: int) -> FrontierSearch:

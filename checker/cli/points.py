@@ -19,14 +19,45 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from checker.engines.options import Options
-    from checker.results.frontier import Frontier
-    from checker.results.weakest_worlds import WeakestWorlds
     from checker.worlds.asking import Asker
     from checker.worlds.assumptions import Question
 
 R = TypeVar("R", covariant=True)
+KEEPING = 1.0
+"""Seconds between two reports that are kept."""
 MANY = 64
 """More points than run at a time."""
+
+
+class Keeper:
+    """Keeps a report on what is known up to now.  If this process is killed, another one calls
+    ``finish(report, *given)`` with it."""
+
+    def __init__(self, finish: Callable[..., int], *given: Any) -> None:
+        from checker.cli import last_words
+
+        self._at = 0.0
+        last_words.leave(_finished, finish, given)
+
+    def keep(self, report: Callable[[str], Any], reached: str) -> None:
+        """Keeps the result of ``report``, which is given how far the work has come, in words;
+        at most once in :data:`KEEPING` seconds."""
+        from checker.cli import last_words
+
+        if time.monotonic() - self._at > KEEPING:
+            last_words.replace(report(reached))
+            self._at = time.monotonic()
+
+
+def _finished(
+    finish: Callable[..., int], given: tuple[Any, ...], known: object, now: Any, why: str
+) -> int:
+    from checker.records import replace
+
+    if now is None:
+        console.print_note(why)
+        return UNKNOWN
+    return finish(replace(now, stopped=f"{why}: {now.stopped}"), *given)
 
 
 class Search(Protocol[R]):
@@ -136,7 +167,14 @@ def asked(name: str, options: Options, clock: Clock, *, quiet: bool) -> Question
 
 
 def run_points(
-    search: Search[R], question: Question, clock: Clock, jobs: int | None, what: str, *, quiet: bool
+    search: Search[R],
+    question: Question,
+    clock: Clock,
+    keeper: Keeper,
+    jobs: int | None,
+    what: str,
+    *,
+    quiet: bool,
 ) -> R:
     """Runs a search, ``jobs`` points at a time, and returns its report.  An interrupt, or the end
     of the time, ends the search: the report then covers the points decided so far."""
@@ -151,6 +189,7 @@ def run_points(
 
         def tell(done: int, running: Sequence[str]) -> None:
             budgets.raise_if_exhausted()
+            keeper.keep(search.report, f"{count(done, 'point')} reached")
             line(", ".join((f"{done} points run", *running)), 0)
 
         with Asker(question.spec, question.name, at_once, tell) as asker:
@@ -161,20 +200,21 @@ def run_points(
 
 
 def finish(
-    report: WeakestWorlds | Frontier,
+    report: Any,
     given: dict[str, Any],
     kind: str,
-    view: Callable[[], RenderableType],
-    page: Callable[[], str],
+    view: Callable[[Any], RenderableType],
+    page: Callable[[Any], str],
 ) -> int:
     """Shows and writes a report as the options ask; returns the exit code.
 
-    ``kind``: of the JSON document; ``view`` and ``page``: make what the terminal and a page show.
+    ``kind``: of the JSON document; ``view`` and ``page``: make of the report what the terminal and
+    a page show.
     """
     if given["json_out"] != "-":
-        console.print_view(view())
+        console.print_view(view(report))
     if given["html_out"]:
-        console.write_file(given["html_out"], page())
+        console.write_file(given["html_out"], page(report))
     code = 0 if report.is_decided else UNKNOWN
     if given["json_out"] is not None:
         from checker.formats import json_format

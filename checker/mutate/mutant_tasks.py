@@ -3,7 +3,6 @@ first."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from checker.language.load import Spec
 from checker.model.ir import TransitionSystem
 from checker.mutate.equivalence import Graph, graph_of, same_behaviour
 from checker.mutate.reordered_code import same_but_for_order
+from checker.mutate.shares import Pace
 from checker.records import replace
 from checker.results.mutation import Fate, Kill, MutantResult
 from checker.results.verdict import Report, Word, meets
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from checker.results.answer import Listener
     from checker.sweep.cells import Status
 
-SLOWEST = 20.0
-"""The largest number of seconds by the clock that a second of the processor may take."""
 COMPARED = 20_000
 """The largest number of states of a check whose graph is compared with that of the original."""
 COMPARING = 60.0
@@ -154,7 +152,7 @@ class _Judge:
 
     def __init__(self, task: MutantTask, listener: Listener, keeps: bool) -> None:
         self._task, self._listener, self._keeps = task, listener, keeps
-        self._started = time.monotonic(), time.process_time()
+        self._pace = Pace()
         self._hurried = False
         self._digests: dict[str, tuple[str | None, ...]] = {}
         self._specs: dict[str, Spec] = {}
@@ -165,9 +163,7 @@ class _Judge:
         share = self._task.share
         if share is None:
             return seconds
-        wall, cpu = time.monotonic() - self._started[0], time.process_time() - self._started[1]
-        slow = min(SLOWEST, max(1.0, wall / max(cpu, 0.01)))
-        return least(seconds, max(0.0, share - cpu) * slow)
+        return least(seconds, max(0.0, share - self._pace.cpu) * self._pace.slow)
 
     def _note_end(self, limit: float | None, seconds: float | None) -> None:
         """Remembers that work was ended at ``limit``, if the share made that smaller than

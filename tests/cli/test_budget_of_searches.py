@@ -3,6 +3,10 @@ over."""
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +16,7 @@ import pytest
 from msgspec import Struct
 
 from checker.cli.parallel import run_in_order
-from checker.cli.points import Clock, run_points
+from checker.cli.points import Clock, Keeper, run_points
 from checker.cli.progress import Count
 from checker.engines import budgets
 from checker.mutate import fill_tasks
@@ -77,7 +81,8 @@ def test_no_point_is_begun_when_the_time_is_over(
 ) -> None:
     of = question(tmp_path / "p.bcast", spec())
     monkeypatch.setattr(asking, "run_point", run)
-    said = run_points(Some(of.options), of, Clock(2 * STEP), 1, "some", quiet=True)
+    keeper = Keeper(lambda report: 0)
+    said = run_points(Some(of.options), of, Clock(2 * STEP), keeper, 1, "some", quiet=True)
     assert said in [f"the budget of {2 * STEP:g} s is over: {n} reached" for n in NAMED]
 
 
@@ -121,3 +126,56 @@ def test_fillings_that_were_judged_are_told(
     assert report["stopped"] == "the budget of 1000 s is over: 1 of 3 fillings judged"
     fates = sorted(each["fate"] for each in report["fillings"])
     assert fates.count("unknown") == 2
+
+
+HANGING = """
+import sys, time
+from checker.cli import points, supervisor
+from checker.{module} import {where} as place
+does, done = place.{name}, []
+def hang(*given):
+    done.append(given)
+    while len(done) > 2:
+        try:
+            time.sleep(3600)
+        except KeyboardInterrupt:
+            pass
+    return does(*given)
+place.{name} = hang
+points.KEEPING, supervisor.SILENT, supervisor.GLANCE = -1.0, 0.2, 0.1
+from checker.cli.main import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "place", "text", "words"),
+    [
+        ("mutate", "mutate.mutant_tasks.judge_mutant", QUORUM, ""),
+        ("frontier", "worlds.asking.run_point", QUORUM, "--over n=2..4,f=0..3"),
+        ("assumptions", "worlds.asking.run_point", spec(), ""),
+        ("fill", "mutate.fill_tasks.run_filling", COUNTER.replace("most w", "??(1, 2, 3) w"), ""),
+    ],
+)
+def test_a_command_that_is_killed_tells_what_it_knew(
+    command: str, place: str, text: str, words: str, tmp_path: Path
+) -> None:
+    """Its third task does not notice that the time is over."""
+    (file, out), (module, where, name) = (
+        (tmp_path / "p.bcast", tmp_path / "out.json"),
+        (place.split(".")),
+    )
+    file.write_text(text, "utf-8")
+    program = HANGING.format(module=module, where=where, name=name)
+    given = [command, str(file), "--jobs", "1", "--fresh", "--budget", "10", "--json", str(out)]
+    ended = subprocess.run(
+        [sys.executable, "-c", program, *given, *words.split()],
+        capture_output=True, text=True, timeout=120.0, check=False,
+    )  # fmt: skip
+    said = ended.stdout + ended.stderr
+    assert ended.returncode == 3, said
+    (report,) = json.loads(out.read_text("utf-8"))["reports"]
+    assert "time limit of" in report["stopped"], said
+    number = int(re.search(r"(\d+) (?:of \d+|points?)", report["stopped"])[1])  # type: ignore[index]
+    assert number in (1, 2)
+    assert "stopped" in ended.stdout

@@ -14,7 +14,7 @@ from checker.diagnostics import SpecError
 from checker.engines import budgets
 from checker.mutate import mutant_tasks
 from checker.mutate.mutant_tasks import Judged
-from checker.mutate.shares import GROWTH, LEAST, PARTS, ask_originals, judge_in_shares
+from checker.mutate.shares import GROWTH, LEAST, PARTS, Pace, ask_originals, judge_in_shares
 from checker.results.mutation import Fate, MutantResult
 from tests.mutate.test_mutate_command import SPEC, judged, spec_in
 
@@ -97,6 +97,28 @@ def test_a_check_that_takes_too_long_is_left_out() -> None:
     assert (found, late) == (["a", "c"], ["b"])
     assert shares[0] == pytest.approx(100.0, rel=0.1), "a third of the time, for three checks"
     assert shares[2] == pytest.approx(300.0, rel=0.1), "what the others have not used"
+
+
+def test_a_check_that_its_share_does_not_decide_has_what_the_others_leave() -> None:
+    """It is asked again if that is twice as much."""
+    reports = [Report("a", 250.0), Report("b"), Report("c")]
+    found, late, shares = originals(reports, 900.0)
+    assert (found, late) == (["b", "c", "a"], [])
+    assert shares == pytest.approx([100.0, 150.0, 300.0, 300.0], rel=0.1)
+    reports[0] = Report("a", 1000.0)
+    found, late, shares = originals(reports, 900.0)
+    assert (found, late, len(shares)) == (["b", "c"], ["a"], 4), "300 s again are no more"
+
+
+def test_a_process_that_waits_for_the_processor_has_more_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(time, "process_time", lambda: time.monotonic() / 4)
+    pace = Pace()
+    time.sleep(0.1)
+    assert pace.slow == pytest.approx(4.0, rel=0.1)
+    many = [Report("a"), Report("b", 3 * LEAST), Report("c")]
+    assert originals(many, 3.0, 0.1)[:2] == (["a", "b", "c"], [])
 
 
 def test_a_check_has_the_least_share_until_the_time_is_over() -> None:
