@@ -36,6 +36,8 @@ COMPARED = 20_000
 COMPARING = 60.0
 """The seconds for graphs if the user gives no limit; they may take as long as the check, if that is
 more."""
+UNDECIDED = "equivalence not decided"
+LATER = "there was no time"
 LARGE = "its graph is too large"
 SLOW = "the graph of the original takes too long"
 """Why a mutant is not compared with its original."""
@@ -64,7 +66,8 @@ class MutantTask(Struct, frozen=True):
     """A mutant of ``original``, to be judged by the checks ``asked``; ``every_check``: also by
     those behind the first that notices it.  ``session``: a name that all mutants of a command
     share.  ``only``: the property that is changed, and judged alone; empty where the protocol is.
-    ``share``: seconds of the processor for all of it, where the time of the command is shared out.
+    ``share``: seconds of the processor for all of it, where the time of the command is shared out;
+    ``compares``: whether a survivor is compared with its original.
     """
 
     session: str
@@ -76,9 +79,15 @@ class MutantTask(Struct, frozen=True):
     every_check: bool
     only: str = ""
     share: float | None = None
+    compares: bool = True
 
     def __str__(self) -> str:
         return f"mutant {self.number}"
+
+    def with_share(self, share: float, *, first: bool) -> MutantTask:
+        """Returns the task with a share; with its ``first`` one nothing is compared: to find those
+        that are killed comes before that."""
+        return replace(self, share=share, compares=not first)
 
     @property
     def seconds(self) -> float | None:
@@ -272,6 +281,8 @@ class _Judge:
         if not checks:
             reason = f"no check is about {task.mutant.protocol}"
             return Judged(task.result(Fate.SURVIVED, reason=reason))
+        if not task.compares and known != {asked.name for asked in checks}:
+            return Judged(task.result(Fate.SURVIVED, reason=f"{UNDECIDED}: {LATER}"), True)
         same: list[str] = []
         unknown: dict[str, str] = {}
         for asked in checks:
@@ -288,7 +299,7 @@ class _Judge:
         if not unknown:
             return Judged(task.result(Fate.EQUIVALENT, reason=unread))
         whys = (f"{name}: {why}" for name, why in unknown.items())
-        reason = f"equivalence not decided: {'; '.join(whys)}"
+        reason = f"{UNDECIDED}: {'; '.join(whys)}"
         if same:
             reason = f"behaves as before in {', '.join(same)}; {reason}"
         if unread:

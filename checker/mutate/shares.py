@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from checker.records import replace
 from checker.results.verdict import Report, Word, exit_code_of
 from checker.worlds.assumptions import require_green
 
@@ -78,14 +77,15 @@ def judge_in_shares(
         return
     random.Random(seed).shuffle(waiting)
     share = max(LEAST, seconds * at_once / (PARTS * max(1, len(waiting))))
+    first = True
     while waiting:
         hurried: set[int] = set()
-        for judged in judge([replace(task, share=share) for task in waiting]):
+        for judged in judge([task.with_share(share, first=first) for task in waiting]):
             yield judged.result
             if judged.hurried:
                 hurried.add(judged.number)
         waiting = [task for task in waiting if task.number in hurried]
-        share *= GROWTH
+        share, first = share * GROWTH, False
 
 
 def ask_originals(

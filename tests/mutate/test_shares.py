@@ -13,7 +13,7 @@ from msgspec import Struct
 from checker.diagnostics import SpecError
 from checker.engines import budgets
 from checker.mutate import mutant_tasks
-from checker.mutate.mutant_tasks import Judged
+from checker.mutate.mutant_tasks import LATER, Judged
 from checker.mutate.shares import GROWTH, LEAST, PARTS, Pace, ask_originals, judge_in_shares
 from checker.results.mutation import Fate, MutantResult
 from tests.mutate.test_mutate_command import SPEC, judged, spec_in
@@ -22,6 +22,10 @@ from tests.mutate.test_mutate_command import SPEC, judged, spec_in
 class Task(Struct, frozen=True):
     number: int
     share: float | None = None
+    first: bool = False
+
+    def with_share(self, share: float, *, first: bool) -> Task:
+        return Task(self.number, share, first)
 
 
 def judging(needs: dict[int, float], asked: list[Task]) -> Any:
@@ -56,6 +60,7 @@ def test_what_a_share_does_not_decide_has_a_larger_one() -> None:
     first = max(LEAST, 100.0 * 2 / (PARTS * len(needs)))
     shares = [task.share for task in asked if task.number == 7]
     assert shares == [first, first * GROWTH, first * GROWTH**2]
+    assert [task.first for task in asked if task.number == 7] == [True, False, False]
     assert len(asked) == len(needs) + 2
     assert {*found.values()} == {Fate.KILLED}, "the last that is said counts"
 
@@ -154,3 +159,25 @@ def test_a_budget_that_is_over_leaves_a_table(
     assert sorted(done) == [each["number"] for each in report["mutants"]] != [1, 2, 3]
     assert report["stopped"].endswith(f"3 of {report['drawn']} reached")
     assert "stopped" in (said := capsys.readouterr().out) and "reached" in said
+
+
+def test_survivors_are_compared_when_all_mutants_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reports with a budget and without one are the same in the end."""
+    path = spec_in(tmp_path, SPEC)
+    plain = judged(path)
+    judge, told = mutant_tasks.judge_mutant, list[Judged]()
+
+    def telling(task: Any, listener: Any) -> Judged:
+        told.append(judge(task, listener))
+        return told[-1]
+
+    monkeypatch.setattr(mutant_tasks, "judge_mutant", telling)
+    report = judged(path, "--budget", "1000", "--fresh")
+    assert report["mutants"] == plain["mutants"]
+    first, behind = told[: report["drawn"]], told[report["drawn"] :]
+    assert behind and {each.number for each in behind} == {e.number for e in first if e.hurried}
+    late = [each.result for each in first if each.hurried]
+    assert all(each.fate is Fate.SURVIVED and each.reason.endswith(LATER) for each in late)
+    assert not any(LATER in each["reason"] for each in report["mutants"])
