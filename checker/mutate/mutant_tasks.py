@@ -166,6 +166,13 @@ class _Judge:
         self._digests: dict[str, tuple[str | None, ...]] = {}
         self._specs: dict[str, Spec] = {}
 
+    def _own(self, seconds: float | None) -> float | None:
+        """Returns a limit of a check in seconds by the clock: where the time is shared out, those
+        that the user has not given are of the processor, as the share is."""
+        given = self._task.options.limits.timeout is not None
+        shared = self._task.share is not None
+        return seconds * self._pace.slow if shared and seconds and not given else seconds
+
     def _limit(self, seconds: float | None) -> float | None:
         """Returns the smaller of a limit and of what is left of the share, in seconds by the clock.
         On a busy machine one of the processor takes as many of these as it did so far."""
@@ -250,7 +257,7 @@ class _Judge:
         if not self._task.only and self._is_same_code(spec, asked):
             return _Said(same_code=True)
         options = asked.limited(self._task.options)
-        own = options.limits.timeout
+        own = self._own(options.limits.timeout)
         limits = replace(options.limits, timeout=self._limit(own))
         report = answer_check(spec, asked.name, replace(options, limits=limits), self._listener)
         if report.was_interrupted:
@@ -270,7 +277,7 @@ class _Judge:
             before = _of_original(task, asked.name).system
             return same_but_for_order(before, _system(spec, asked.name, task.options))
 
-        limit = self._limit(asked.limited(task.options).limits.timeout)
+        limit = self._limit(self._own(asked.limited(task.options).limits.timeout))
         return _in_time(limit, compare) or False
 
     def _compared(self, checks: list[Asked], known: set[str]) -> Judged:
@@ -318,7 +325,7 @@ class _Judge:
             return same_behaviour(before, graph_of(spec, asked.name, task.options, COMPARED))
 
         def make() -> _Compared:
-            own = asked.compared_for(task.options)
+            own = self._own(asked.compared_for(task.options))
             limit = self._limit(own)
             try:
                 alike = _in_time(limit, compare)

@@ -15,6 +15,7 @@ from checker.engines import budgets
 from checker.mutate import mutant_tasks
 from checker.mutate.mutant_tasks import LATER, Judged
 from checker.mutate.shares import GROWTH, LEAST, PARTS, Pace, ask_originals, judge_in_shares
+from checker.proving import dispatch_check
 from checker.results.mutation import Fate, MutantResult
 from tests.mutate.test_mutate_command import SPEC, judged, spec_in
 
@@ -181,3 +182,20 @@ def test_survivors_are_compared_when_all_mutants_are_judged(
     late = [each.result for each in first if each.hurried]
     assert all(each.fate is Fate.SURVIVED and each.reason.endswith(LATER) for each in late)
     assert not any(LATER in each["reason"] for each in report["mutants"])
+
+
+@pytest.mark.parametrize(("words", "limit"), [((), 40.0), (("--timeout", "7"), 7.0)])
+def test_limits_of_checks_are_of_the_processor_unless_they_are_given(
+    words: tuple[str, ...], limit: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine 10 s by the clock may be one of the processor."""
+    answer, limits = dispatch_check.answer_check, list[float | None]()
+
+    def noting(spec: Any, name: str, options: Any, listener: Any) -> Any:
+        limits.append(options.limits.timeout)
+        return answer(spec, name, options, listener)
+
+    monkeypatch.setattr(dispatch_check, "answer_check", noting)
+    monkeypatch.setattr(time, "process_time", lambda: time.monotonic() / 4)
+    judged(spec_in(tmp_path, SPEC), "--budget", "1000", "--fresh", *words)
+    assert max(each or 0.0 for each in limits[1:]) == pytest.approx(limit, rel=0.2)
