@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checker.cli.console import write_file
 from checker.cli.document_options import unusable_document, writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.points import (
@@ -21,6 +22,7 @@ from checker.cli.points import (
 from checker.formats.kinds import FRONTIERS_KIND
 
 if TYPE_CHECKING:
+    from checker.results.frontier import Frontier
     from checker.sweep.grid import Grid
     from checker.worlds.assumptions import Question
     from checker.worlds.frontier import FrontierSearch
@@ -45,6 +47,7 @@ POINTS = 400
     metavar="K",
     help="Refuse a grid with more points.",
 )
+@click.option("--svg", "svg_out", metavar="FILE", help="Draw the points as plots.")
 @point_options
 @quiet_option("Omit progress.")
 @writing_errors(unusable_document(FRONTIERS_KIND))
@@ -56,19 +59,26 @@ def frontier(name: str, over: tuple[str, ...], points: int, quiet: bool, **given
     limit each point. Exit codes: 0, 2 if the unchanged check is not as expected, 3 if some point at
     the boundary is undecided.
     """
-    from checker.render.html.frontier import frontier_page
-    from checker.render.terminal.frontier import frontier_view
     from checker.sweep.grid import grid_of
 
     require_writable(given)
     clock = Clock(given["budget"])
     grid = grid_of(over)
     question = asked(name, options_for(given), clock, quiet=quiet)
-    search = _planned(question, grid, points)
-    written = given, FRONTIERS_KIND, frontier_view, frontier_page
-    keeper = Keeper(finish, *written)
+    search, keeper = _planned(question, grid, points), Keeper(_finish, given)
     report = run_points(search, question, clock, keeper, given["jobs"], "frontier", quiet=quiet)
-    return finish(report, *written)
+    return _finish(report, given)
+
+
+def _finish(report: Frontier, given: dict[str, Any]) -> int:
+    """Shows and writes a report as the options ask; returns the exit code."""
+    from checker.render.diagram.plots import frontier_svg
+    from checker.render.html.frontier import frontier_page
+    from checker.render.terminal.frontier import frontier_view
+
+    if given["svg_out"]:
+        write_file(given["svg_out"], frontier_svg(report))
+    return finish(report, given, FRONTIERS_KIND, frontier_view, frontier_page)
 
 
 def _planned(question: Question, grid: Grid, points: int) -> FrontierSearch:
