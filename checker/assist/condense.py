@@ -27,14 +27,6 @@ from checker.records import replace
 from checker.results.verdict import NOT_SEEN
 
 Document = dict[str, Any]
-_CLAUSES = (
-    (re.compile(r"faults crash <= (\d+)\Z"), "crash"),
-    (re.compile(r"faults byzantine <= (\d+)\Z"), "byzantine"),
-    (re.compile(r"links (\w+)\Z"), "links"),
-    (re.compile(r"n = (\d+)\Z"), "n"),
-    (re.compile(r"timing (\w+)\Z"), "timing"),
-)
-"""How settings replace clauses of a check."""
 STORY, ESSENTIAL = 12, 6
 IN_THE_LINE = ("n", "f")
 """Parameters that the line about the world has in words."""
@@ -172,6 +164,9 @@ def claim_of(answer: Answer, scenarios: list[Document] | None = None) -> str:
         groups.setdefault(verdict.verdict, []).append(verdict.property)
     told = [_told(names, word) for word, names in groups.items()]
     told += [f"scenario {each['name']} fails" for each in scenarios or () if not each["met"]]
+    idle = [each.what for each in answer.not_asked if not each.clause]
+    if idle and success:
+        said.append(f"Not tested: {'; '.join(idle)}.")
     where = f"For {world.text}: " if world is not None and world.text else ""
     said.append(f"{where}{'; '.join(told) or 'no property was checked'}.")
     if answer.outcome not in COMPLETE and answer.search is not None and answer.search.stopped:
@@ -237,20 +232,23 @@ def next_of(answer: Answer, call: dict[str, Any]) -> tuple[Next, ...]:
     if answer.outcome == "vacuous":
         found.append(Next("look", {"path": call["path"]}, "what the check lacks: see `why`"))
     if answer.outcome in SUCCESSES:
-        for each in answer.not_asked[:1]:
-            setting = _setting(each.clause)
-            if setting is not None:
-                worse = {**same, "set": setting}
-                found.append(Next("check", worse, f"no check asks about {each.what}"))
+        for each in [unasked for unasked in answer.not_asked if unasked.clause][:1]:
+            worse = {**same, "set": {**call.get("set", {}), **settings_of(each.clause)}}
+            found.append(Next("check", worse, f"no check asks about {each.what}"))
         found.append(Next("mutate", same, "would the check notice a mistake?"))
     return tuple(found)
 
 
-def _setting(clause: str) -> dict[str, str] | None:
-    for pattern, name in _CLAUSES:
-        if match := pattern.match(clause):
-            return {name: match[1]}
-    return None
+def settings_of(clause: str) -> dict[str, str]:
+    """Returns the settings of `check` that replace clauses of a world by ``clause``:
+    ``faults crash <= 1, recover`` is ``{"crash": "1", "recover": "yes"}``."""
+    word, _, rest = clause.partition(" ")
+    if word == "faults":
+        parts = [part.partition(" <= ") for part in rest.split(", ")]
+        return {kind: bound or ("yes" if kind == "recover" else "any") for kind, _, bound in parts}
+    if word == "crash":
+        return {"crash_points": rest.removeprefix("points ")}
+    return {word: rest.removeprefix("= ")}
 
 
 # ---- other commands ---------------------------------------------------------------------------

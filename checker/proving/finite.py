@@ -245,7 +245,7 @@ def _report(
         proof=Proof(methods=tuple(found.tried), queries=found.queries, seconds=found.seconds),
         world=world_line(check, made.sizes),
         warnings=warnings_of(check),
-        not_asked=not_asked(check, verdicts),
+        not_asked=not_asked(check, made, answer, verdicts),
     )
     return not_by_proof(report, check)
 

@@ -177,7 +177,8 @@ NOT_SEEN = "not seen in this search, whose reductions may hide it"
 
 class NotAsked(Struct, frozen=True):
     """``what``: a part of the world that no check of the file asks about; ``clause``: what asks
-    it; ``excluded``: why the file leaves it out, empty where it does not say so."""
+    it, empty for a fault that the check allows and that no run has; ``excluded``: why the file
+    leaves it out, empty where it does not say so."""
 
     what: str
     clause: str

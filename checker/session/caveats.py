@@ -23,6 +23,7 @@ from checker.model.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, V
 from checker.results.answer import Answer, State
 from checker.results.problems import Problem, problem_of
 from checker.results.verdict import NOT_SEEN, NotAsked, PropertyVerdict, Word
+from checker.session.idle_faults import idle_faults
 
 if TYPE_CHECKING:
     from checker.results.unseparated import Comparison
@@ -322,11 +323,15 @@ def warnings_of(check: typed.Check) -> tuple[Problem, ...]:
     return tuple(problem_of(warning) for warning in check.warnings)
 
 
-def not_asked(check: typed.Check, verdicts: Iterable[PropertyVerdict]) -> tuple[NotAsked, ...]:
-    """Returns what no check of the file asks, where some verdict might be taken to be about it."""
+def not_asked(
+    check: typed.Check, made: Instantiated, answer: Answer, verdicts: Iterable[PropertyVerdict]
+) -> tuple[NotAsked, ...]:
+    """Returns what the search has not met although the check allows it, and what no check of the
+    file asks, where some verdict might be taken to be about it."""
     if not any(verdict.word in (Word.HOLDS, Word.PROVED) for verdict in verdicts):
         return ()
-    return tuple(NotAsked(each.what, each.clause, each.excluded) for each in check.unasked)
+    unasked = (NotAsked(each.what, each.clause, each.excluded) for each in check.unasked)
+    return (*idle_faults(check, made.system, answer), *unasked)
 
 
 def warning_notes(check: typed.Check) -> Iterator[str]:

@@ -438,7 +438,7 @@ def report_of(
         world=world_line(check, made.sizes),
         states_within=states_within(made.system, answer),
         warnings=warnings_of(check),
-        not_asked=not_asked(check, verdicts),
+        not_asked=not_asked(check, made, answer, verdicts),
     )
 
 
