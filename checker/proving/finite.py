@@ -312,6 +312,7 @@ class _Saying(Struct, frozen=True):
 
     def _judge_proved(self, judged: PropertyVerdict, fact: Safe) -> PropertyVerdict:
         from checker.engines.symbolic.certificate import Faultless
+        from checker.results.unfalsifiable import true_anyway
         from checker.results.vacuity import vacuous
 
         found, system = self.found, self.made.system
@@ -326,7 +327,10 @@ class _Saying(Struct, frozen=True):
         if fact.index in found.without_premise:
             why = f"the premise of {prop.asked} provably holds in no run"
             return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
-        if why and (found.samples.exhaustive or never):
+        accepted = self.check.allow_unused
+        if why and (
+            found.samples.exhaustive or never or not accepted and true_anyway(system, prop)
+        ):
             return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
         reason = f"{EVERYWHERE}: {shown}"
         if why:

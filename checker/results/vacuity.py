@@ -18,6 +18,7 @@ from checker.records import replace
 from checker.resources import display_name
 from checker.results.answer import Answer
 from checker.results.bounds import named_limits
+from checker.results.unfalsifiable import never_changes, unfalsifiable
 from checker.results.verdict import Covered, CoveredKind
 
 COVERED: dict[MarkKind, CoveredKind] = {
@@ -31,11 +32,18 @@ NO_START = "no run begins: every start ends at a false `require` or a `choose` w
 
 
 def vacuous(
-    system: TransitionSystem, answer: Answer, prop: Property, *, allow_unused: bool, idle: str
+    system: TransitionSystem,
+    answer: Answer,
+    prop: Property,
+    *,
+    allow_unused: bool,
+    idle: str,
+    by_search: bool = False,
 ) -> str:
     """Returns why it is vacuous that ``prop`` is not violated; empty where it is not vacuous.
 
-    ``idle``: why the clients make no request, where the check itself says so.
+    ``idle``: why the clients make no request, where the check itself says so.  ``by_search``: only
+    reasons that a search which sees more might remove.
     """
     if not answer.distinct_states:
         return NO_START
@@ -56,8 +64,14 @@ def vacuous(
     if allow_unused:
         return ""
     unused = _missing(system, answer, lambda info: info.required)
+    find = never_changes if by_search else unfalsifiable
+    sure = find(system, answer, prop)
     said = "; ".join(
-        (*(_never(info) + within for info in unused), *_ways_that_never_come(system, prop))
+        (
+            *(_never(info) + within for info in unused),
+            *_ways_that_never_come(system, prop),
+            *([sure] if sure else ()),
+        )
     )
     return f"{said} (write `allow unused` if this is intended)" if said else ""
 

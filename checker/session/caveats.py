@@ -78,6 +78,24 @@ def of_unseen(check: typed.Check, made: Instantiated, answer: Answer) -> tuple[s
     return (f"{NOT_SEEN} (`--reduce none` decides): {'; '.join(missing)}",) if missing else ()
 
 
+def of_unfalsifiable(
+    check: typed.Check, made: Instantiated, answer: Answer, verdicts: Iterable[PropertyVerdict]
+) -> Iterator[str]:
+    """Yields which properties no run could violate, where `allow unused` lets them hold."""
+    from checker.results.unfalsifiable import unfalsifiable
+
+    if not check.allow_unused or not answer.exhaustive:
+        return
+    for verdict in verdicts:
+        if verdict.word in (Word.HOLDS, Word.WITHIN):
+            found = [
+                unfalsifiable(made.system, answer, p)
+                for p in made.system.parts_of(verdict.property)
+            ]
+            if all(found):
+                yield f"{verdict.property}: {found[0]}"
+
+
 def of_view(made: Instantiated, answer: Answer) -> Iterator[str]:
     """Yields what a view of the check leaves open, where the engine has observed it."""
     from checker.results.unseparated import difference_text

@@ -44,6 +44,7 @@ from checker.session.caveats import (
     not_asked,
     not_promised,
     notes,
+    of_unfalsifiable,
     of_unseen,
     of_view,
     of_walks,
@@ -455,6 +456,7 @@ def _all_notes(
         *of_view(made, answer),
         *of_walks(check, answer),
         *of_unseen(check, made, answer),
+        *of_unfalsifiable(check, made, answer, verdicts),
         *(uncounted_steps(check, options.fine_steps) if uncounted else ()),
         *answer.remarks,
     )
