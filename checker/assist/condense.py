@@ -177,11 +177,11 @@ def claim_of(answer: Answer, scenarios: list[Document] | None = None) -> str:
 def _told(names: list[str], verdict: str) -> str:
     one = len(names) == 1
     verb = {"holds": "holds" if one else "hold"}.get(verdict, f"{'is' if one else 'are'} {verdict}")
-    return f"{listing(names[:6])}{_more(names)} {verb}"
+    return f"{listing(names[:6])}{_rest(names, 6)} {verb}"
 
 
-def _more(names: list[str]) -> str:
-    return f" and {len(names) - 6} more" if len(names) > 6 else ""
+def _rest(names: list[str], told: int) -> str:
+    return f" and {len(names) - told} more" if len(names) > told else ""
 
 
 # ---- the run ----------------------------------------------------------------------------------
@@ -213,8 +213,11 @@ def shown(trace: Document, handle: str) -> Shown:
 # ---- what to do next --------------------------------------------------------------------------
 
 
-def next_of(answer: Answer, call: dict[str, Any]) -> tuple[Next, ...]:
-    """Returns the calls that an answer suggests; ``call``: the arguments of this one."""
+def next_of(
+    answer: Answer, call: dict[str, Any], judges: dict[str, list[str]] | None = None
+) -> tuple[Next, ...]:
+    """Returns the calls that an answer suggests; ``call``: the arguments of this one; ``judges``:
+    properties of an interface of the library that the check does not ask."""
     budget = call["budget"]
     same = {"path": call["path"], "check": call["check"], "budget": budget}
     found = []
@@ -232,6 +235,9 @@ def next_of(answer: Answer, call: dict[str, Any]) -> tuple[Next, ...]:
     if answer.outcome == "vacuous":
         found.append(Next("look", {"path": call["path"]}, "what the check lacks: see `why`"))
     if answer.outcome in SUCCESSES:
+        for interface, names in (judges or {}).items():
+            asked = {**same, "set": call.get("set", {}), "judge": interface}
+            found.append(Next("check", asked, f"nobody asks {listing(names[:3])}{_rest(names, 3)}"))
         for each in [unasked for unasked in answer.not_asked if unasked.clause][:1]:
             worse = {**same, "set": {**call.get("set", {}), **settings_of(each.clause)}}
             found.append(Next("check", worse, f"no check asks about {each.what}"))

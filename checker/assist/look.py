@@ -11,6 +11,7 @@ import msgspec
 from checker.diagnostics import SpecError
 from checker.formats.json_records import to_data
 from checker.instantiate.protocol.sizes import compute
+from checker.language.library import prelude
 from checker.language.syntax import typed
 from checker.language.typecheck.origins import normal_form
 from checker.results.origin import origin_of
@@ -53,6 +54,7 @@ def _described(check: typed.Check) -> dict[str, Any]:
         "world": world,
         "properties": [definition.name for definition in check.prove],
         "origins": [f"{name}: {'' if o is None else o.source}" for name, o in origins],
+        "judges": _judges(check),
         "hides": {name: o.hides for name, o in origins if o is not None and o.hides},
         "not_asked": [to_data(each) for each in check.unasked],
         "digests": {
@@ -62,6 +64,18 @@ def _described(check: typed.Check) -> dict[str, Any]:
             **{d.name: _digest(normal_form(d.formula)) for d in check.prove},
         },
     }
+
+
+def _judges(check: typed.Check) -> dict[str, list[str]]:
+    """Returns the library's interface of the protocol, with its properties that ``check`` does not
+    ask; empty if there are none."""
+    over = check.protocol.implements
+    known = None if over is None else prelude().interfaces.get(over.name)
+    if known is None:
+        return {}
+    asked = {definition.name for definition in check.prove}
+    left = [definition.name for definition in known.properties if definition.name not in asked]
+    return {known.name: left} if left else {}
 
 
 def _digest(what: object) -> str:

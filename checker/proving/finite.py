@@ -329,7 +329,7 @@ class _Saying(Struct, frozen=True):
             return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
         accepted = self.check.allow_unused
         if why and (
-            found.samples.exhaustive or never or not accepted and true_anyway(system, prop)
+            found.samples.exhaustive or never or (not accepted and true_anyway(system, prop))
         ):
             return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
         reason = f"{EVERYWHERE}: {shown}"

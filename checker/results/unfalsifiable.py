@@ -18,6 +18,7 @@ from checker.model.ir import Automaton, Expr, Property, PropertyKind, Transition
 from checker.model.tree import nodes
 from checker.model.types import BagT, cardinality_up_to, default, parts_of, universe
 from checker.results.answer import Answer
+from checker.results.bounds import named_limits
 
 MOST = 2_048
 """The most combinations of values that are tried."""
@@ -31,8 +32,11 @@ def unfalsifiable(system: TransitionSystem, answer: Answer, prop: Property) -> s
 
 
 def never_changes(system: TransitionSystem, answer: Answer, prop: Property) -> str:
-    """Returns that what ``prop`` reads has one value in all states; empty if it has several."""
+    """Returns that what ``prop`` reads has one value in all states; empty if it has several, or if
+    a bound or a view of the check leaves states out."""
     read = _read(prop)
+    if named_limits(system, answer):
+        return ""
     if read.isdisjoint(_changed(system, answer)) and _is_single(system, read):
         return "nothing that it reads ever changes: no run could violate it"
     return ""

@@ -65,12 +65,12 @@ def vacuous(
         return ""
     unused = _missing(system, answer, lambda info: info.required)
     find = never_changes if by_search else unfalsifiable
-    sure = find(system, answer, prop)
+    sure = all(find(system, answer, part) for part in system.parts_of(prop.asked))
     said = "; ".join(
         (
             *(_never(info) + within for info in unused),
             *_ways_that_never_come(system, prop),
-            *([sure] if sure else ()),
+            *([find(system, answer, prop)] if sure else ()),
         )
     )
     return f"{said} (write `allow unused` if this is intended)" if said else ""

@@ -24,7 +24,7 @@ WRONG = ("no", [[]], {"no": {}}, 1.5, None)
 
 
 PUBLISHED: dict[str, tuple[str, str]] = {
-    "report": ("bivalence:reports:6", "3496b493e5783d60"),
+    "report": ("bivalence:reports:6", "c6d735ec94bf764b"),
     "trace": ("bivalence:trace:5", "32baa8d9d82165e6"),
     "valence": ("bivalence:valence-reports:6", "bb1b223f9baceead"),
     "conformance": ("bivalence:conformance-reports:6", "4e06a7f10513a465"),
