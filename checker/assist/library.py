@@ -41,7 +41,7 @@ def answer(asked: Library) -> Answer:
             raise Refused(ARGUMENTS, "no such code", "codes are like N003") from None
         return _page(f"What {asked.code} means.", lines, asked)
     assert asked.query is not None
-    entries = _entries(asked.kind)
+    entries = entries_of(asked.kind)
     if asked.kind is not None and asked.query in entries:
         return _page(f"The {asked.kind} {asked.query}.", entries[asked.query].splitlines(), asked)
     best = ranked(entries, asked.query)
@@ -71,7 +71,7 @@ def _page(claim: str, text: Sequence[str], asked: Library) -> Answer:
     return Answer("shown", claim, lines=tuple(shown), next=(more,), left_out=left)
 
 
-def _entries(kind: str | None) -> dict[str, str]:
+def entries_of(kind: str | None) -> dict[str, str]:
     """Returns the texts of a kind, or of all, by name."""
     found: dict[str, str] = {}
     if kind in (None, "spec"):
