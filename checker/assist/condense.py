@@ -24,7 +24,7 @@ from checker.assist.answer import (
 from checker.diagnostics.english import listing
 from checker.language.link_kinds import LINK_KINDS, Delivery
 from checker.records import replace
-from checker.results.verdict import NOT_SEEN
+from checker.results.verdict import NOT_SEEN, UNFALSIFIABLE
 
 Document = dict[str, Any]
 STORY, ESSENTIAL = 12, 6
@@ -69,7 +69,8 @@ def answer_of_check(document: Document, handles: dict[str, str]) -> Answer:
     if not document["reports"]:
         return _without_report(document)
     report = document["reports"][0]
-    verdicts = tuple(_verdict(each, handles) for each in report["verdicts"])
+    empty = _unfalsifiable(report)
+    verdicts = tuple(_verdict(each, handles, empty) for each in report["verdicts"])
     verdicts = tuple(sorted(verdicts, key=lambda v: _rank(v.verdict)))
     asked = [v.verdict for v in verdicts]
     asked += ["violated" for each in report["scenarios"] if not each["met"]]
@@ -79,7 +80,7 @@ def answer_of_check(document: Document, handles: dict[str, str]) -> Answer:
     answer = Answer(
         worst(asked),
         "",
-        as_expected=document["exit_code"] == 0,
+        as_expected=document["exit_code"] == 0 and not empty,
         verdicts=verdicts,
         world=world,
         not_asked=tuple(
@@ -105,15 +106,23 @@ def _file(name: str) -> str:
     return name.removeprefix(f"{resources.specs()}/")
 
 
-def _verdict(found: Document, handles: dict[str, str]) -> Verdict:
+def _unfalsifiable(report: Document) -> dict[str, str]:
+    """Returns why no run could violate a property, by its name: for an assistant it is vacuous."""
+    notes = [note for note in report["notes"] if note.startswith(UNFALSIFIABLE)]
+    names = [each["property"] for each in report["verdicts"]]
+    return {n: note for n in names for note in notes if note.startswith(f"{UNFALSIFIABLE}{n}: ")}
+
+
+def _verdict(found: Document, handles: dict[str, str], empty: dict[str, str]) -> Verdict:
     origin = found.get("origin") or {}
     kind = origin.get("kind", "")
     source = "the language" if kind == "language" else f"{kind} {origin.get('name', '')}".strip()
+    name = found["property"]
     return Verdict(
-        found["property"],
-        found["verdict"],
+        name,
+        "vacuous" if name in empty else found["verdict"],
         found["expected"] or "",
-        found["reason"],
+        empty.get(name, found["reason"]),
         f"library {source}" if origin.get("library") else source,
         origin.get("hides", ""),
         handles.get(found["property"]),

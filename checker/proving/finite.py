@@ -37,6 +37,7 @@ from checker.session.caveats import (
     not_asked,
     not_promised,
     notes,
+    of_unfalsifiable,
     warnings_of,
     why_nothing_explored,
 )
@@ -241,7 +242,10 @@ def _report(
         seconds=found.seconds,
         exhaustive=False,
         stopped=found.stopped or "; ".join(found.tried) or None,
-        notes=notes(check, made, options.fine_steps),
+        notes=(
+            *notes(check, made, options.fine_steps),
+            *of_unfalsifiable(made, answer, verdicts),
+        ),
         proof=Proof(methods=tuple(found.tried), queries=found.queries, seconds=found.seconds),
         world=world_line(check, made.sizes),
         warnings=warnings_of(check),
@@ -312,7 +316,6 @@ class _Saying(Struct, frozen=True):
 
     def _judge_proved(self, judged: PropertyVerdict, fact: Safe) -> PropertyVerdict:
         from checker.engines.symbolic.certificate import Faultless
-        from checker.results.unfalsifiable import true_anyway
         from checker.results.vacuity import vacuous
 
         found, system = self.found, self.made.system
@@ -327,10 +330,7 @@ class _Saying(Struct, frozen=True):
         if fact.index in found.without_premise:
             why = f"the premise of {prop.asked} provably holds in no run"
             return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
-        accepted = self.check.allow_unused
-        if why and (
-            found.samples.exhaustive or never or (not accepted and true_anyway(system, prop))
-        ):
+        if why and (found.samples.exhaustive or never):
             return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
         reason = f"{EVERYWHERE}: {shown}"
         if why:

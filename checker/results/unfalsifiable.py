@@ -32,13 +32,16 @@ def unfalsifiable(system: TransitionSystem, answer: Answer, prop: Property) -> s
 
 
 def never_changes(system: TransitionSystem, answer: Answer, prop: Property) -> str:
-    """Returns that what ``prop`` reads has one value in all states; empty if it has several, or if
-    a bound or a view of the check leaves states out."""
+    """Returns that what ``prop`` reads has one value in all states; empty if it may have several.
+
+    An action that was never taken changes nothing, unless a bound, a view or a reduction may hide
+    that it is taken.
+    """
     read = _read(prop)
-    if named_limits(system, answer):
-        return ""
-    if read.isdisjoint(_changed(system, answer)) and _is_single(system, read):
-        return "nothing that it reads ever changes: no run could violate it"
+    hides = named_limits(system, answer) or not answer.reduced.shows_all
+    taken = answer.reached_marks if answer.exhaustive and not hides else None
+    if read.isdisjoint(_changed(system, taken)) and _is_single(system, read):
+        return "nothing that it reads ever changes"
     return ""
 
 
@@ -48,7 +51,7 @@ def true_anyway(system: TransitionSystem, prop: Property) -> str:
     read = _read(prop)
     if read and not _is_tautology(system, prop, read):
         return ""
-    return "it is true whatever happens: no run could violate it"
+    return "it is true whatever happens"
 
 
 def _read(prop: Property) -> set[str]:
@@ -62,14 +65,14 @@ def _observed(prop: Property) -> tuple[Expr, ...]:
 # ---- one value --------------------------------------------------------------------------------
 
 
-def _changed(system: TransitionSystem, answer: Answer) -> set[str]:
-    """Returns the variables that some action assigns of which the search has seen a mark, or that
-    has none, and those of monitors."""
+def _changed(system: TransitionSystem, seen: frozenset[int] | None) -> set[str]:
+    """Returns the variables that monitors assign, and actions with a mark that was ``seen``, or
+    with none; ``None``: any may have been seen."""
     found = set()
     for block in (*(action.body for action in system.actions), system.monitor):
         inside = [n for n in nodes(block) if isinstance(n, ir.Mark | ir.Assign)]
         marks = {n.mark for n in inside if isinstance(n, ir.Mark)}
-        if not marks or not marks.isdisjoint(answer.reached_marks):
+        if seen is None or not marks or not marks.isdisjoint(seen):
             found.update(n.target.name for n in inside if isinstance(n, ir.Assign))
     return found
 

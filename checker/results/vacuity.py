@@ -18,7 +18,6 @@ from checker.records import replace
 from checker.resources import display_name
 from checker.results.answer import Answer
 from checker.results.bounds import named_limits
-from checker.results.unfalsifiable import never_changes, unfalsifiable
 from checker.results.verdict import Covered, CoveredKind
 
 COVERED: dict[MarkKind, CoveredKind] = {
@@ -32,18 +31,11 @@ NO_START = "no run begins: every start ends at a false `require` or a `choose` w
 
 
 def vacuous(
-    system: TransitionSystem,
-    answer: Answer,
-    prop: Property,
-    *,
-    allow_unused: bool,
-    idle: str,
-    by_search: bool = False,
+    system: TransitionSystem, answer: Answer, prop: Property, *, allow_unused: bool, idle: str
 ) -> str:
     """Returns why it is vacuous that ``prop`` is not violated; empty where it is not vacuous.
 
-    ``idle``: why the clients make no request, where the check itself says so.  ``by_search``: only
-    reasons that a search which sees more might remove.
+    ``idle``: why the clients make no request, where the check itself says so.
     """
     if not answer.distinct_states:
         return NO_START
@@ -64,14 +56,8 @@ def vacuous(
     if allow_unused:
         return ""
     unused = _missing(system, answer, lambda info: info.required)
-    find = never_changes if by_search else unfalsifiable
-    sure = all(find(system, answer, part) for part in system.parts_of(prop.asked))
     said = "; ".join(
-        (
-            *(_never(info) + within for info in unused),
-            *_ways_that_never_come(system, prop),
-            *([find(system, answer, prop)] if sure else ()),
-        )
+        (*(_never(info) + within for info in unused), *_ways_that_never_come(system, prop))
     )
     return f"{said} (write `allow unused` if this is intended)" if said else ""
 

@@ -22,7 +22,8 @@ from checker.model.tree import nodes as below
 from checker.model.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
 from checker.results.answer import Answer, State
 from checker.results.problems import Problem, problem_of
-from checker.results.verdict import NOT_SEEN, NotAsked, PropertyVerdict, Word
+from checker.results.trace import ERRORS
+from checker.results.verdict import NOT_SEEN, UNFALSIFIABLE, NotAsked, PropertyVerdict, Word
 from checker.session.idle_faults import idle_faults
 
 if TYPE_CHECKING:
@@ -79,21 +80,17 @@ def of_unseen(check: typed.Check, made: Instantiated, answer: Answer) -> tuple[s
 
 
 def of_unfalsifiable(
-    check: typed.Check, made: Instantiated, answer: Answer, verdicts: Iterable[PropertyVerdict]
+    made: Instantiated, answer: Answer, verdicts: Iterable[PropertyVerdict]
 ) -> Iterator[str]:
-    """Yields which properties no run could violate, where `allow unused` lets them hold."""
+    """Yields which of the properties that hold no run could violate, and why."""
     from checker.results.unfalsifiable import unfalsifiable
 
-    if not check.allow_unused or not answer.exhaustive:
-        return
     for verdict in verdicts:
-        if verdict.word in (Word.HOLDS, Word.WITHIN):
-            found = [
-                unfalsifiable(made.system, answer, p)
-                for p in made.system.parts_of(verdict.property)
-            ]
-            if all(found):
-                yield f"{verdict.property}: {found[0]}"
+        if verdict.word in (Word.HOLDS, Word.PROVED) and verdict.property != ERRORS:
+            parts = made.system.parts_of(verdict.property)
+            found = [unfalsifiable(made.system, answer, part) for part in parts]
+            if found and all(found):
+                yield f"{UNFALSIFIABLE}{verdict.property}: {found[0]}"
 
 
 def of_view(made: Instantiated, answer: Answer) -> Iterator[str]:

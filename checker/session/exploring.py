@@ -78,12 +78,11 @@ def _limits_of_search_for_unseen(
 
 
 def _says_little(check: typed.Check, made: Instantiated, answer: Answer) -> bool:
-    """Returns whether some verdict would be vacuous for what was not seen."""
+    """Returns whether some verdict would be vacuous."""
     from checker.results.vacuity import vacuous
 
-    allows = check.allow_unused
     return any(
-        vacuous(made.system, answer, prop, allow_unused=allows, idle="", by_search=True)
+        vacuous(made.system, answer, prop, allow_unused=check.allow_unused, idle="")
         for prop in made.system.open_properties(answer.violations)
         if prop.name not in answer.undecided
     )

@@ -456,7 +456,7 @@ def _all_notes(
         *of_view(made, answer),
         *of_walks(check, answer),
         *of_unseen(check, made, answer),
-        *of_unfalsifiable(check, made, answer, verdicts),
+        *of_unfalsifiable(made, answer, verdicts),
         *(uncounted_steps(check, options.fine_steps) if uncounted else ()),
         *answer.remarks,
     )

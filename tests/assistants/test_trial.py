@@ -89,7 +89,7 @@ def test_short_cuts_spring_traps(script: str) -> None:
 
 TOLD = {
     "checked-lock": "a process that pauses while clocks go on",
-    "room-for-everybody": "no run could violate it",
+    "room-for-everybody": "no run could violate room",
     "variant-without-relay": "a process that crashes",
     "no-crash-at-this-size": "a crash that is allowed and never happens",
 }

@@ -81,7 +81,7 @@ def test_a_fault_that_happens_is_not(world: str, tmp_path: Path) -> None:
 
 
 def test_what_reductions_may_hide_is_said_to_be_unseen_only() -> None:
-    """With reductions that hide steps, only a fault that the system has no step of never happens."""
+    """Where reductions hide steps, only a fault without any step is said never to happen."""
     from types import SimpleNamespace
     from typing import Any, cast
 
