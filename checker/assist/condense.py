@@ -156,6 +156,13 @@ def _idle(report: Document) -> str:
     return f" {hidden[0][0].upper()}{hidden[0][1:]}." if hidden else f" {said}." if said else ""
 
 
+def unproved(declared: Document) -> str:
+    """Returns which properties of its protocol neither the check ``declared`` nor another one
+    asks, in words."""
+    names = declared["unproved"]
+    return f"No check asks {listing(names[:6], 'or')}{_rest(names, 6)} of {declared['protocol']}"
+
+
 def claim_of(answer: Answer, scenarios: list[Document] | None = None) -> str:
     """Returns the verdicts in a few sentences; what limits them comes first."""
     said = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -29,7 +30,7 @@ def print_checks(path: str) -> int:
     """Prints the document of the file ``path``; returns 0."""
     try:
         spec = read_spec(path)
-        checks = [_described(check) for check in spec.module.checks]
+        checks = [_described(check, spec.module.checks) for check in spec.module.checks]
         problems = [warning for check in spec.module.checks for warning in check.warnings]
     except SpecError as wrong:
         checks, problems = [], list(wrong.diagnostics)
@@ -39,7 +40,7 @@ def print_checks(path: str) -> int:
     return 0
 
 
-def _described(check: typed.Check) -> dict[str, Any]:
+def _described(check: typed.Check, every: Iterable[typed.Check]) -> dict[str, Any]:
     sizes = None if check.every else compute(check, {})
     world = world_line(check, sizes)
     parameters = () if sizes is None else tuple(sorted(sizes.values.items()))
@@ -55,6 +56,7 @@ def _described(check: typed.Check) -> dict[str, Any]:
         "properties": [definition.name for definition in check.prove],
         "origins": [f"{name}: {'' if o is None else o.source}" for name, o in origins],
         "judges": _judges(check),
+        "unproved": _unproved(check, every),
         "hides": {name: o.hides for name, o in origins if o is not None and o.hides},
         "not_asked": [to_data(each) for each in check.unasked],
         "digests": {
@@ -64,6 +66,14 @@ def _described(check: typed.Check) -> dict[str, Any]:
             **{d.name: _digest(normal_form(d.formula)) for d in check.prove},
         },
     }
+
+
+def _unproved(check: typed.Check, every: Iterable[typed.Check]) -> list[str]:
+    """Returns the properties that the protocol of ``check`` declares, and that no check asks of
+    it."""
+    alike = [other for other in every if other.protocol.name == check.protocol.name]
+    asked = {definition.name for other in (check, *alike) for definition in other.prove}
+    return [own.name for own in check.protocol.properties if own.name not in asked]
 
 
 def _judges(check: typed.Check) -> dict[str, list[str]]:

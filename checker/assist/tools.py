@@ -32,6 +32,7 @@ from checker.assist.condense import (
     claim_of,
     next_of,
     problems_of,
+    unproved,
     unusable,
 )  # fmt: skip
 from checker.assist.judged import judged_copy
@@ -93,6 +94,8 @@ class Tools:
             shown.pop()
         end = asked.offset + len(shown)
         more = Next("look", {"path": asked.path, "offset": end}, "the checks that follow")
+        open_ = dict.fromkeys(unproved(each) for each in document["checks"] if each["unproved"])
+        claim = " ".join((claim, *(f"{said}." for said in open_)))
         return Answer(
             "shown", claim, checks=tuple(shown), problems=problems,
             next=(more,) if end < len(checks) else (),
@@ -131,11 +134,16 @@ class Tools:
     async def _with_next(
         self, answer: Answer, asked: given.Check, path: str, folder: Path
     ) -> Answer:
-        """Returns ``answer`` with the calls that it suggests."""
+        """Returns ``answer`` with the calls that it suggests; the claim names properties that the
+        protocol declares and nobody asks."""
         judges: dict[str, list[str]] = {}
         if answer.outcome in SUCCESSES and asked.judge is None and not asked.only:
             document = await self._declared(path, folder)
-            judges = next(c["judges"] for c in document["checks"] if c["check"] == asked.check)
+            about = next(c for c in document["checks"] if c["check"] == asked.check)
+            judges = about["judges"]
+            if about["unproved"]:
+                said = f"{answer.claim} {unproved(about)}."
+                answer = replace(answer, claim=said)
         return replace(answer, next=next_of(answer, msgspec.to_builtins(asked), judges))
 
     async def _resume(self, asked: given.Check) -> Answer:

@@ -88,6 +88,28 @@ def test_a_claim_names_what_was_not_tested(call: Caller, folder: Path) -> None:
     assert sure["verdicts"][0]["why"].startswith("no run could violate sure: ")
 
 
+LEFT_OUT = """protocol Counter {
+  state seen : 0..2 = 0
+  upon condition seen < 2 { seen += 1 }
+  property rises : eventually forall p in Proc: p.seen == 2
+  property small : always forall p in Proc: p.seen <= 1
+}
+variant Stops of Counter { replace seen < 2 with seen < 1 }
+check original of Counter { n = 1  expect rises holds  expect small violated }
+check changed of Stops { n = 1  prove small }
+"""
+
+
+def test_a_property_that_a_variant_is_not_asked_is_told(call: Caller, folder: Path) -> None:
+    _write(folder, counter=LEFT_OUT)
+    found = call("check", path="counter.bcast", check="changed")
+    assert found["outcome"] == "holds"
+    assert found["claim"].endswith("No check asks rises of Stops.")
+    assert "No check asks rises of Stops." in call("look", path="counter.bcast")["claim"]
+    both = call("check", path="counter.bcast", check="original")
+    assert "No check" not in both["claim"]
+
+
 def test_an_unknown_search_goes_on(call: Caller, folder: Path) -> None:
     same = {"path": "consensus/paxos", "check": "crash_and_loss"}
 
