@@ -122,7 +122,7 @@ def _verdict(found: Document, handles: dict[str, str], empty: dict[str, str]) ->
         name,
         "vacuous" if name in empty else found["verdict"],
         found["expected"] or "",
-        empty.get(name, found["reason"]),
+        empty[name] if name in empty else found["reason"],
         f"library {source}" if origin.get("library") else source,
         origin.get("hides", ""),
         handles.get(found["property"]),

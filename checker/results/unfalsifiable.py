@@ -68,7 +68,7 @@ def _observed(prop: Property) -> tuple[Expr, ...]:
 def _changed(system: TransitionSystem, seen: frozenset[int] | None) -> set[str]:
     """Returns the variables that monitors assign, and actions with a mark that was ``seen``, or
     with none; ``None``: any may have been seen."""
-    found = set()
+    found: set[str] = set()
     for block in (*(action.body for action in system.actions), system.monitor):
         inside = [n for n in nodes(block) if isinstance(n, ir.Mark | ir.Assign)]
         marks = {n.mark for n in inside if isinstance(n, ir.Mark)}

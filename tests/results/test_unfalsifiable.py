@@ -18,6 +18,8 @@ TEXT = """protocol P {
     state kept : 0..3 = 1
     state start : 0..3
     init choose start
+    state large : Nat = 0
+    upon condition large < 2 as enlarges { large += 1 }
     upon condition x < 2 as ups { x += 1 }
     upon condition x == 2 and not done as ends { done := true }
     upon condition x > 2 as odd { kept := 2 }
@@ -39,6 +41,9 @@ OPEN = (
     "always forall p in a: p.done => p.x == 2",
     "eventually forall p in a: p.done",
     "always forall p in a: p.x <= 1 or p.kept == 1",
+    "always forall p in a: p.large <= 3",
+    "always forall p in a: p.large <= 7",
+    "always forall p in a: p.large <= 15",
     "always forall p in a: p.start <= 3 and p.x + p.kept <= 4",
     "(always forall p in a: p.x <= 2) and (eventually forall p in a: p.done)",
 )
