@@ -18,7 +18,6 @@ from checker.model.ir import Automaton, Expr, Property, PropertyKind, Transition
 from checker.model.tree import nodes
 from checker.model.types import BagT, cardinality_up_to, default, parts_of, universe
 from checker.results.answer import Answer
-from checker.results.bounds import named_limits
 
 MOST = 2_048
 """The most combinations of values that are tried."""
@@ -34,12 +33,12 @@ def unfalsifiable(system: TransitionSystem, answer: Answer, prop: Property) -> s
 def never_changes(system: TransitionSystem, answer: Answer, prop: Property) -> str:
     """Returns that what ``prop`` reads has one value in all states; empty if it may have several.
 
-    An action that was never taken changes nothing, unless a bound, a view or a reduction may hide
-    that it is taken.
+    An action that was never taken changes nothing, unless a reduction may hide that it is taken.
+    It is asked of what holds without limits only, since a bound or a view may hide that, too.
     """
     read = _read(prop)
-    hides = named_limits(system, answer) or not answer.reduced.shows_all
-    taken = answer.reached_marks if answer.exhaustive and not hides else None
+    shows_all = answer.exhaustive and answer.reduced.shows_all
+    taken = answer.reached_marks if shows_all else None
     if read.isdisjoint(_changed(system, taken)) and _is_single(system, read):
         return "nothing that it reads ever changes"
     return ""
