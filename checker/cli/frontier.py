@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checker.cli.console import write_file
 from checker.cli.document_options import unusable_document, writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.points import (
@@ -43,6 +44,7 @@ POINTS = 400
     metavar="K",
     help="Refuse a grid with more points.",
 )
+@click.option("--svg", "svg_out", metavar="FILE", help="Draw the points as plots.")
 @point_options
 @quiet_option("Omit progress.")
 @writing_errors(unusable_document(FRONTIERS_KIND))
@@ -54,6 +56,7 @@ def frontier(name: str, over: tuple[str, ...], points: int, quiet: bool, **given
     limit each point. Exit codes: 0, 2 if the unchanged check is not as expected, 3 if some point at
     the boundary is undecided.
     """
+    from checker.render.diagram.plots import frontier_svg
     from checker.render.html.frontier import frontier_page
     from checker.render.terminal.frontier import frontier_view
     from checker.sweep.grid import grid_of
@@ -62,6 +65,8 @@ def frontier(name: str, over: tuple[str, ...], points: int, quiet: bool, **given
     grid = grid_of(over)
     question = asked(name, options_for(given), quiet=quiet)
     report = _found(question, grid, points, given["jobs"], quiet=quiet)
+    if given["svg_out"]:
+        write_file(given["svg_out"], frontier_svg(report))
     return finish(
         report, given, FRONTIERS_KIND, lambda: frontier_view(report), lambda: frontier_page(report)
     )

@@ -56,7 +56,8 @@ def require_writable(given: dict[str, Any]) -> None:
     from checker import kept
     from checker.cli.reporting import require_outputs
 
-    require_outputs([given[out] for out in ("json_out", "html_out") if given[out]])
+    outputs = ("json_out", "html_out", "svg_out")
+    require_outputs([given[out] for out in outputs if given.get(out)])
     if given["fresh"]:
         kept.use(False)
 
