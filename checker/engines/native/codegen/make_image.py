@@ -152,6 +152,7 @@ EXPORTED = {
     "rekey",
     "locate",
     "normal",
+    "normals",
     "weigh",
     "walk",
     "steps",

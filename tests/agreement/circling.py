@@ -1,0 +1,49 @@
+"""Random systems with symmetric structure most of which run in circles: flags that are set and
+reset, a leader that changes, numbers that begin again."""
+
+from __future__ import annotations
+
+from checker.model import ir
+from checker.model.build import conj, entry, equal, negation
+from checker.model.ir import Apply, Const, Expr, Local, Op
+from checker.model.types import BOOL, OptionT
+from tests.agreement.alike import Alike
+
+TURNED = ("ready", "done", "phase", "lead", "one")
+"""The variables that such steps turn."""
+
+
+class Circling(Alike):
+    """Draws such a system from ``draw``, which gives a number below its argument."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.calm = False
+
+    def action(self, index: int) -> ir.Action:
+        if not self.chance(60):
+            return super().action(index)
+        p = Local(self.process, "p")
+        self.names["p"] = self.process
+        param = ir.Param("p", ir.Universe(self.process), self.alive())
+        name = self.pick([n for n in TURNED if n in self.types])
+        guards = [self.fact(0)] if self.chance(30) else []
+        found = self._finished(index, [param], conj(*guards), [self._turn(name, p)])
+        self.names.clear()
+        return found
+
+    def _turn(self, name: str, p: Expr) -> ir.Stmt:
+        read: Expr = self.read(name)
+        if name == "one":
+            return ir.Assign(ir.Target(self.process, name, True), p)
+        if isinstance(read.type, OptionT):
+            mine = equal(read, Apply(read.type, Op.SOME, (p,)))
+            target = ir.Target(read.type, name, True)
+            none = ir.Assign(target, Const(read.type, None))
+            return ir.If(mine, (none,), (ir.Assign(target, Apply(read.type, Op.SOME, (p,))),))
+        place = entry(read, p)
+        target = ir.Target(place.type, name, True, (ir.Key(p, self.process),))
+        if place.type == BOOL:
+            return ir.Assign(target, negation(place))
+        zero, one = (Const(place.type, i) for i in (0, 1))
+        return ir.If(equal(place, zero), (ir.Assign(target, one),), (ir.Assign(target, zero),))
