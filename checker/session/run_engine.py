@@ -76,9 +76,9 @@ def answer_of(
         try:
             left = remaining_time(options, started)
             return _answer(SearchProblem(system, left, plan, run, carry), listener)
-        except Cyclic:
+        except Cyclic as cycle:
             assert plan.fallback is not None
-            plan = plan.careful if needs_cluster(options.engine) else plan.fallback
+            plan = plan.careful if needs_cluster(options.engine) else cycle.next_plan(plan)
             if run is not None:
                 run.afresh()
 

@@ -1,5 +1,5 @@
 """Random systems with symmetric structure most of which run in circles: flags that are set and
-reset, a leader that changes, numbers that begin again."""
+reset, a leader that changes, numbers that begin again; in some, that is all that happens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from checker.model.types import BOOL, OptionT
 from tests.agreement.alike import Alike
 
 TURNED = ("ready", "done", "phase", "lead", "one")
-"""The variables that such steps turn."""
+"""The variables that such steps change."""
 
 
 class Circling(Alike):
@@ -19,14 +19,17 @@ class Circling(Alike):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.calm = False
+        turned = [name for name in TURNED if name in self.types]
+        self.turned = [self.pick(turned)] if self.chance(40) else turned
+        self.only_turns = len(self.turned) == 1 and self.chance(50)
 
     def action(self, index: int) -> ir.Action:
-        if not self.chance(60):
+        if not self.only_turns and not self.chance(60):
             return super().action(index)
         p = Local(self.process, "p")
         self.names["p"] = self.process
         param = ir.Param("p", ir.Universe(self.process), self.alive())
-        name = self.pick([n for n in TURNED if n in self.types])
+        name = self.pick(self.turned)
         guards = [self.fact(0)] if self.chance(30) else []
         found = self._finished(index, [param], conj(*guards), [self._turn(name, p)])
         self.names.clear()

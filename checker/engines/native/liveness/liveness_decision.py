@@ -178,7 +178,7 @@ class _Decision:
             search.require_states()
             store = search.cycles().store if search.cycles else search.load()
             if has_cycle(search.kernel, store, search.limits, search.check_time):
-                raise Cyclic
+                raise Cyclic(search.states)
         except (Undecided, MemoryError) as error:
             self._give_up(self.left, error)
             self.found.fair = True if self.ends else None

@@ -130,7 +130,7 @@ def part_of(search: Explored, needed: Sequence[int]) -> Part | None:
         return None
     share = bytes(alive.bytes()).count(Code.ALIVE) / search.states
     if search.states >= MANY and share > MOST:
-        raise Cyclic
+        raise Cyclic(search.states)
     return _Unfolding(search, numbers, alive).part([numbers.words(one) for one in starts])
 
 

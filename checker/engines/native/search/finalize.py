@@ -40,7 +40,7 @@ def finalize(engine: str, search: Explored) -> Answer:
         _raise_lost(search, search.lost[1], search.lost)
     plan = search.kernel.image.reductions
     if plan.acyclic and search.found.cyclic and not search.unfolds:
-        raise Cyclic
+        raise Cyclic(search.states)
     if search.exhaustive and search.states >= LONG:
         with suppress(KeyboardInterrupt):
             search.known(answer_so_far(engine, search))

@@ -297,7 +297,7 @@ class Search:
                 )
             self.store.report()
         if self.found.cyclic:
-            raise Cyclic
+            raise Cyclic(self.store.states)
 
     def _know(self) -> None:
         props = self.system.properties
