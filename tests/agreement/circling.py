@@ -3,10 +3,13 @@ reset, a leader that changes, numbers that begin again; in some, that is all tha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from checker.model import ir
 from checker.model.build import conj, entry, equal, negation
 from checker.model.ir import Apply, Const, Expr, Local, Op
 from checker.model.types import BOOL, OptionT
+from checker.records import replace
 from tests.agreement.alike import Alike
 
 TURNED = ("ready", "done", "phase", "lead", "one")
@@ -50,3 +53,29 @@ class Circling(Alike):
             return ir.Assign(target, negation(place))
         zero, one = (Const(place.type, i) for i in (0, 1))
         return ir.If(equal(place, zero), (ir.Assign(target, one),), (ir.Assign(target, zero),))
+
+    def liveness(
+        self, name: str, formula: ir.Formula | None, asked: Sequence[str] = ()
+    ) -> ir.Property:
+        """Most ask for what does not last for any process, such as to lead, or not to be ready."""
+        found = super().liveness(name, formula, asked)
+        if formula is not None or self.chance(30):
+            return found
+        x = Local(self.process, "x")
+        self.names["x"] = self.process
+        one = self._of(self.pick([n for n in TURNED if n in self.types]), x)
+        other = self._of("ready", x) if self.chance(50) else self.fact(0)
+        self.names.clear()
+        return replace(found, propositions=(conj(one, other),))
+
+    def _of(self, name: str, x: Expr) -> Expr:
+        """A condition on ``x``, such as that it leads or does not."""
+        read: Expr = self.read(name)
+        if name == "one":
+            holds = equal(read, x)
+        elif isinstance(read.type, OptionT):
+            holds = equal(read, Apply(read.type, Op.SOME, (x,)))
+        else:
+            place = entry(read, x)
+            holds = place if place.type == BOOL else equal(place, Const(place.type, 1))
+        return negation(holds) if self.chance(50) else holds

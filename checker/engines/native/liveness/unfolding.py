@@ -118,14 +118,9 @@ def part_of(search: Explored, needed: Sequence[int]) -> Part | None:
     Raises :class:`Undecided` and ``MemoryError`` where there is no room or no time, and
     :class:`Cyclic` where it is better to search without symmetry.
     """
-    ground = search.whole()
-    numbers = Numbers(ground)
-    graph = build_graph(search, numbers)
-    graph.labels.clear()
-    search.check_time()
-    states = States(search, numbers, replace(graph, kinds=b"\0"))
+    numbers = Numbers(search.whole())
     every = not (search.found.ends or some_run_is_fair(search))
-    alive, starts = _on_cycles(states, None if every else needed)
+    alive, starts = _on_cycles(_states(search, numbers), None if every else needed)
     if not starts:
         return None
     share = bytes(alive.bytes()).count(Code.ALIVE) / search.states
@@ -139,6 +134,14 @@ def some_run_is_fair(search: Explored) -> bool:
     that no step leaves is fair, or an end.
     """
     return not search.system.justice and not search.found.beyond
+
+
+def _states(search: Explored, numbers: Numbers) -> States:
+    """The states with their graph, without constraints."""
+    graph = build_graph(search, numbers)
+    graph.labels.clear()
+    search.check_time()
+    return States(search, numbers, replace(graph, kinds=b"\0"))
 
 
 def _on_cycles(states: States, needed: Sequence[int] | None) -> tuple[Buffer, list[int]]:
@@ -256,7 +259,9 @@ class _Unfolding:
             by.expand((begin + m.start(), begin + m.end()) for m in re.finditer(ALIVE, codes))
             if by.stopped is not None:
                 raise Undecided(self._why(by.stopped))
-            steps += by.store.report().transitions
+            report = by.store.report()
+            assert report.fault is None, "an error without symmetry that symmetry has not shown"
+            steps += report.transitions
 
     def _belonging(self, begin: int, end: int) -> tuple[bytes, memoryview]:
         """A code for each of these rows, ALIVE where its representative is; and these rows."""
