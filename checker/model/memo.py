@@ -26,11 +26,25 @@ _analyses: list[bool] = []
 
 
 def in_a_run(most: int = 4096) -> Callable[[Callable[[K], R]], Callable[[K], R]]:
-    """Returns a decorator that memoises up to ``most`` results until :func:`a_run` ends."""
+    """Returns a decorator that memoises up to ``most`` results until :func:`a_run` ends.
+
+    An argument is looked for by its identity first: comparing large values takes long where they
+    are equal.
+    """
 
     def keeping(function: Callable[[K], R]) -> Callable[[K], R]:
-        kept = lru_cache(maxsize=most)(function)
-        _forgetting.append(kept.cache_clear)
+        by_value = lru_cache(maxsize=most)(function)
+        known: dict[int, tuple[K, R]] = {}
+
+        def kept(value: K) -> R:
+            found = known.get(id(value))
+            if found is None:
+                if len(known) >= most:
+                    known.clear()
+                found = known[id(value)] = (value, by_value(value))
+            return found[1]
+
+        _forgetting.extend((by_value.cache_clear, known.clear))
         return kept
 
     return keeping

@@ -139,8 +139,7 @@ def explore(
     ``compact``: where states take more than a word, fingerprints are kept in their place, and the
     answer states the probability that a state was omitted; there is no journal then; ``carry``:
     holds the results of an exploration with smaller capacities, and receives those of this one;
-    ``answer_only``: no time is spent on what others may want later: optimised code for the next
-    time, and an estimate of what multiplies the states.
+    ``answer_only``: no time is spent on an estimate of what multiplies the states.
     Raises :class:`Unsupported` where the engine can't take the system, ``RunFault`` where no
     initial state, or a property, can be computed, :class:`HandedOver` where the journal wants the
     run to continue elsewhere, and :class:`Cyclic` where the plan turns out not to be proven for the
@@ -157,7 +156,6 @@ def explore(
         except KeyboardInterrupt as error:
             return nothing_known(NAME, time.monotonic() - begun, error)
         search.begun = begun
-        search.awaits_compiler = not answer_only
         search.on_violation = _report_violations
         try:
             pack = search.kernel.image.layout.pack
@@ -273,8 +271,10 @@ def _conclude(search: Search, journal: Journal | None, answer_only: bool) -> Ans
 
         with contextlib.suppress(CannotKeep):
             journal.save(search.store)
-    many = answer.distinct_states >= (MANY if answer.exhaustive else SOME)
-    if many and not answer_only:
+    over = (
+        answer.exhaustive or answer.fault is not None
+    )  # after an error, often: with larger bounds
+    if answer.distinct_states >= (MANY if over else SOME) and not answer_only:
         from checker.engines.native.search.blowup import blowup
 
         with contextlib.suppress(KeyboardInterrupt):

@@ -1,12 +1,13 @@
 """Native functions for actions, one for each, and for predicates on a state.
 
-``action_<k>(ptr context, ptr worker, ptr source)`` puts the successors of the state at ``source``
-into the worker's batch, and notes in the worker's record which enabled fairness constraints have
-instances that lead elsewhere, which have instances that leave the state as it is, and whether the
-action meets a runtime error.  Where edges are requested, each successor comes with the number of
-the constraint that the step takes, and the state itself is a successor by each instance with a
-fairness constraint that can leave it as it is.  Where it is stopped, or there is no room for more,
-it abandons the state, and notes that (STOPPED): the rest of its notes is invalid then.
+``action_<k>(ptr context, ptr worker, ptr source, i64 alone)`` puts the successors of the state at
+``source`` into the worker's batch, and notes in the worker's record which enabled fairness
+constraints have instances that lead elsewhere, which have instances that leave the state as it is,
+and whether the action meets a runtime error. Where edges are requested, each successor comes with
+the number of the constraint that the step takes, and the state itself is a successor by each
+instance with a fairness constraint that can leave it as it is. Where it is stopped, or there is no
+room for more, it abandons the state, and notes that (STOPPED): the rest of its notes is invalid
+then.
 
 Where there is a plan of reductions, successors are put into their normal form (see
 :mod:`checker.engines.native.codegen.normalize_successor` and
@@ -33,6 +34,7 @@ from checker.engines.native.codegen.statements import Ways
 from checker.model import ir
 from checker.model.ir import Action, ActionKind, Block, Expr, TransitionSystem, fairness_of
 from checker.model.tree import statements
+from checker.reductions.reduction_plan import AmpleAction
 from checker.reductions.reduction_plan import ReductionPlan as Reductions
 
 GIVEN_UP = 3
@@ -43,10 +45,12 @@ class ActionCode:
     """Emits the function of one action.
 
     ``plan``: the fairness constraints, where they matter, and edges with their constraints may be
-    requested; ``reductions``: the plan of reductions.  ``when``: makes the function ``eager_<k>``
-    instead, which stops behind the first instance that satisfies it and leads to another state, and
-    returns whether there was one.  ``adds``: it stops behind the first outcome that changes nothing
-    but these variables, and has no other successors.
+    requested; ``reductions``: the plan of reductions.
+
+    ``eager``: where instances of the action may be taken alone.  ``alone`` is the number of one of
+    them, from 1 on, or 0.  If it is not 0, the function ends behind the first instance that
+    satisfies its condition and leads to another state, and returns whether there was one; where it
+    names variables, behind the first outcome that changes no others, which is its only successor.
     """
 
     def __init__(
@@ -56,21 +60,20 @@ class ActionCode:
         action: Action,
         plan: ConstraintLayout | None,
         reductions: Reductions,
-        when: Expr | None = None,
         name: str | None = None,
-        adds: tuple[str, ...] = (),
+        eager: tuple[AmpleAction, ...] = (),
     ) -> None:
         self.action, self.layout, self.reductions = action, layout, reductions
         self.block: Block = action.body + system.monitor
-        self.when = when
-        self.kept = tuple(~mask for mask in layout.mask(adds)) if adds else ()
+        self.eager = eager
         self.fn = fn = Fn(
-            name or f"{'action' if when is None else 'eager'}_{system.actions.index(action)}",
-            [("context", 0), ("worker", 0), ("source", 0)],
-            None if when is None else 1,
+            name or f"action_{system.actions.index(action)}",
+            [("context", 0), ("worker", 0), ("source", 0), ("alone", 64)],
+            1,
             readonly=("source",),
         )
-        self.context, self.worker, self.source = fn.args
+        self.context, self.worker, self.source, self.alone = fn.args
+        self.first = fn.ne(self.alone, const(0)) if eager else FALSE
         self.guard_fault, fn.stopping = fn.label(), fn.label()
         self.frame = Frame(fn, layout, self.source, self.guard_fault)
         self.ends = plan is not None and action.promised != ir.FALSE
@@ -101,10 +104,7 @@ class ActionCode:
         self._params(0, done)
         fn.place(done)
         self._epilogue()
-        if self.when is None:
-            fn.ret()
-        else:
-            fn.ret(self.moved.get())
+        fn.ret(self.moved.get() if self.eager else FALSE)
         fn.place_fresh(self.guard_fault)
         self.faulted.set(TRUE)
         self.progress.set(TRUE)
@@ -112,7 +112,7 @@ class ActionCode:
         assert fn.stopping is not None
         fn.place_fresh(fn.stopping)
         put(fn, self.worker, Worker.STOPPED, const(1))
-        fn.ret(None if self.when is None else FALSE)
+        fn.ret(FALSE)
         return fn
 
     def _params(self, depth: int, following: Label) -> None:
@@ -132,8 +132,9 @@ class ActionCode:
     def _instance(self, following: Label) -> None:
         fn, frame = self.fn, self.frame
         fn.leave_if(fn.not_(lower(frame, self.action.guard)), following)
-        if self.when is not None:
-            fn.leave_if(fn.not_(self._satisfies(self.when)), following)
+        for number, one in self._numbered():
+            with fn.if_(number):
+                fn.leave_if(fn.not_(self._satisfies(one.when)), following)
         if self.ends:
             self._promise()
             if self.plan is not None:
@@ -146,8 +147,13 @@ class ActionCode:
         ways.run(self.block)
         if self.ends and self.plan is not None:
             self._keep(self.plan)
-        if self.when is not None:
-            fn.leave_if(self.moved.get(), self.end)
+        if self.eager:
+            fn.leave_if(fn.and_(self.first, self.moved.get()), self.end)
+
+    def _numbered(self) -> list[tuple[Val, AmpleAction]]:
+        """Returns each case in which the action is taken alone, and whether it is asked for."""
+        fn = self.fn
+        return [(fn.eq(self.alone, const(number)), one) for number, one in enumerate(self.eager, 1)]
 
     def _satisfies(self, when: Expr) -> Val:
         """Whether the instance satisfies ``when``; an error there is no runtime error of the
@@ -197,9 +203,11 @@ class ActionCode:
         with fn.if_(fn.and_(self.linking, stays)):
             self._place([fn.load(fn.at(self.source, i), 64) for i in range(self.layout.words)])
             self._count()
-        if self.when is not None or plan.alone(self.action):
-            self.progress.set(fn.or_(self.progress.get(), abandoned))
+        only = TRUE if plan.alone(self.action) else self.first
+        self.progress.set(fn.or_(self.progress.get(), fn.and_(only, abandoned)))
+        if plan.alone(self.action):
             return
+        abandoned, stays = (fn.and_(each, fn.not_(self.first)) for each in (abandoned, stays))
         bit = const(plan.number(fairness_of(self.action)) % 64)
         self.left.set(fn.or_(self.left.get(), fn.shl(fn.resize(abandoned, 64), bit)))
         self.stayed.set(fn.or_(self.stayed.get(), fn.shl(fn.resize(stays, 64), bit)))
@@ -215,16 +223,22 @@ class ActionCode:
 
     def _commit(self, dirty: bool) -> None:
         """Adds the state in ``work`` (or, if not ``dirty``, the source itself) as a successor."""
-        if not self.kept:
+        fn, adding = self.fn, [(asked, one.adds) for asked, one in self._numbered() if one.adds]
+        if not adding:
             self._succeed(dirty)
-        elif dirty:
-            with self.fn.if_(self.fn.and_(self._keeps(), self.fn.not_(self.moved.get()))):
-                self._succeed(dirty)
+            return
+        wanted = fn.var(TRUE)
+        for asked, adds in adding:
+            with fn.if_(asked):
+                keeps = self._keeps(adds) if dirty else FALSE
+                wanted.set(fn.and_(keeps, fn.not_(self.moved.get())))
+        with fn.if_(wanted.get()):
+            self._succeed(dirty)
 
-    def _keeps(self) -> Val:
-        """Whether the state in ``work`` differs from the source in what may be added to only."""
+    def _keeps(self, adds: tuple[str, ...]) -> Val:
+        """Whether the state in ``work`` differs from the source only in ``adds``."""
         fn, other = self.fn, const(0)
-        for i, mask in enumerate(self.kept):
+        for i, mask in enumerate(~mask for mask in self.layout.mask(adds)):
             one, two = (fn.load(fn.at(row, i), 64) for row in (self.work, self.source))
             other = fn.or_(other, fn.and_(fn.xor(one, two), const(mask)))
         return fn.eq(other, const(0))

@@ -90,5 +90,5 @@ class AdmissibleEnds:
         put(fn, worker, Worker.CONSTRAINT_SKIP, skip)
         put(fn, worker, Worker.CONSTRAINT_FOUND, const(0))
         for i in self.shared:
-            fn.call(f"action_{i}", [context, worker, source], None)
+            fn.call(f"action_{i}", [context, worker, source, const(0)], 1)
         return fn.ne(get(fn, worker, Worker.CONSTRAINT_FOUND), const(0))

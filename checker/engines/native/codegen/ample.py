@@ -7,13 +7,11 @@ so that the states explored do not depend on the number of workers.
 
 from __future__ import annotations
 
-from checker.engines.native.codegen.actions import ActionCode
-from checker.engines.native.codegen.constraint_layout import ConstraintLayout
+from collections import Counter
+
 from checker.engines.native.codegen.emit import FALSE, TRUE, Fn, Val, const
 from checker.engines.native.codegen.fields import Context, Mode, Worker
-from checker.engines.native.codegen.layout import Layout
 from checker.engines.native.codegen.record_access import get, put
-from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import AmpleAction
 from checker.reductions.reduction_plan import ReductionPlan as Reductions
 
@@ -21,29 +19,24 @@ OFTEN = 64
 """The search for ample sets is not worth it below one state in so many."""
 
 
-def functions(
-    system: TransitionSystem, layout: Layout, plan: ConstraintLayout | None, reductions: Reductions
-) -> list[Fn]:
-    """``ample`` and what it calls; nothing where no action is eager."""
-    found = []
-    for number, one in enumerate(reductions.ample_actions):
-        action, name = system.actions[one.action], _name(number)
-        code = ActionCode(system, layout, action, plan, reductions, one.when, name, one.adds)
-        found.append(code.emit())
-    return [*found, _ample(reductions.ample_actions)] if found else []
-
-
-def _name(number: int) -> str:
-    return f"eager_{number}"
-
-
-def _ample(eager: tuple[AmpleAction, ...]) -> Fn:
+def functions(reductions: Reductions) -> list[Fn]:
+    """``ample``; nothing where no action is eager."""
+    if not reductions.ample_actions:
+        return []
     fn = Fn("ample", [("context", 0), ("worker", 0), ("source", 0)], 1)
-    for number in range(len(eager)):
-        with fn.if_(fn.call(_name(number), list(fn.args), 1)):
+    asked = Counter[int]()
+    for one in reductions.ample_actions:
+        asked[one.action] += 1
+        alone = const(asked[one.action])
+        with fn.if_(fn.call(f"action_{one.action}", [*fn.args, alone], 1)):
             fn.ret(TRUE)
     fn.ret(FALSE)
-    return fn
+    return [fn]
+
+
+def eager_instances(reductions: Reductions, action: int) -> tuple[AmpleAction, ...]:
+    """Returns where instances of an action may be taken alone, in the order of their numbers."""
+    return tuple(one for one in reductions.ample_actions if one.action == action)
 
 
 def emit_ample(fn: Fn, context: Val, worker: Val, source: Val) -> Val:

@@ -62,11 +62,12 @@ def _build(
     levels = min(spare, MAX_LEVEL_BITS) if spare >= MIN_LEVEL_BITS else 0
     functions: list[Fn] = []
     lasting: tuple[int, ...] = ()
-    for action in system.actions:
-        functions.append(ActionCode(system, layout, action, plan, reductions).emit())
+    for number, action in enumerate(system.actions):
+        eager = ample.eager_instances(reductions, number)
+        functions.append(ActionCode(system, layout, action, plan, reductions, eager=eager).emit())
     begins = _starting(system, layout, plan, reductions)
     functions += begins
-    functions += ample.functions(system, layout, plan, reductions)
+    functions += ample.functions(reductions)
     functions += normal_form.functions(layout, reductions)
     functions += normalize_successor.functions(layout, reductions)
     for i, prop in enumerate(system.properties):

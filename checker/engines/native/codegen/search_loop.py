@@ -65,7 +65,7 @@ class SearchLoop:
         fn = Fn("begin", [("context", 0), ("worker", 0), ("source", 0)], None)
         for which in (Worker.PENDING, Worker.FAULTED, Worker.STOPPED):
             put(fn, fn.args[1], which, const(0))
-        fn.call("start", list(fn.args), None)
+        fn.call("start", [*fn.args, const(0)], 1)
         fn.call("flush", list(fn.args[:2]), None)
         fn.ret()
         return fn
@@ -333,6 +333,6 @@ class SearchLoop:
         if self.eager:
             fn.leave_if(emit_ample(fn, context, worker, source), done)
         for k in range(len(self.system.actions)):
-            fn.call(f"action_{k}", [context, worker, source], None)
+            fn.call(f"action_{k}", [context, worker, source, const(0)], 1)
         if self.eager:
             fn.place(done)

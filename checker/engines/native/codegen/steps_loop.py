@@ -64,7 +64,7 @@ class StepsLoop(SearchLoop):
         for which in (Worker.PENDING, Worker.FAULTED, Worker.STOPPED, Worker.OVERFLOW):
             put(fn, worker, which, const(0))
         for number in range(len(self.system.actions)):
-            fn.call(f"action_{number}", [context, worker, source], None)
+            fn.call(f"action_{number}", [context, worker, source, const(0)], 1)
         fn.call("gather", [worker, get(fn, worker, Worker.PENDING)], None)
         put(fn, worker, Worker.PENDING, const(0))
         fn.ret(get(fn, control, Control.COUNT))

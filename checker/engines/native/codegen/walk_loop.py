@@ -209,7 +209,7 @@ class WalkLoop(SearchLoop):
         """Finds the candidate among the successors of an action."""
         control = address(fn, worker, CONTROL)
         put(fn, control, Control.SOME, const(0))
-        fn.call(f"action_{number}", [context, worker, source], None)
+        fn.call(f"action_{number}", [context, worker, source, const(0)], 1)
         fn.call("consider", [worker, get(fn, worker, Worker.PENDING)], None)
         put(fn, worker, Worker.PENDING, const(0))
 

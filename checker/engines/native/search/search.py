@@ -82,7 +82,6 @@ class Search:
     ) -> None:
         self.system, self.limits, self.listener = system, limits, listener
         self.upgrade, self.journal = upgrade, journal
-        self.awaits_compiler = True
         self.started = self.begun = time.monotonic()
         self.seconds = self.earlier = 0.0
         self._threads = threads
@@ -156,13 +155,10 @@ class Search:
         self._know()
 
     def close(self) -> None:
-        """Waits for all workers, and where that is wanted for the compiler, if the search was not
-        cut short."""
+        """Waits for all workers, and for no compiler."""
         self.halt = True
         if self.upgrade is not None:
-            whole = self.stopped in (None, DECIDED)
-            better = self.upgrade.close(wait=whole and self.awaits_compiler)
-            self.store.kernel = better or self.store.kernel
+            self.store.kernel = self.upgrade.close() or self.store.kernel
             self.upgrade = None
         if self._pool is not None:
             self._pool.shutdown()

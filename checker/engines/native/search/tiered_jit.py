@@ -53,15 +53,11 @@ class PendingOptimisation:
         self._over = True
         return self._made.result()
 
-    def close(self, wait: bool) -> Kernel | None:
-        """The kernel that the compiler has made meanwhile; ``wait``: for the compilation under way,
-        which is kept for the next time, unless the user interrupts.
-        """
+    def close(self) -> Kernel | None:
+        """Returns the optimised kernel if it is ready, once.  A compilation under way is abandoned:
+        the next search of the same system would take as long as this one without it."""
         made, self._made = self._made, None
-        if made is None or self._over or not (wait or made.is_done):
+        if made is None or self._over or not made.is_done:
             return None
         self._over = True
-        try:
-            return made.result()
-        except KeyboardInterrupt:
-            return None
+        return made.result()

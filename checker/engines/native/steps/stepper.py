@@ -106,5 +106,5 @@ class NativeStepper:
     def close(self) -> None:
         """Ends a compilation that is under way."""
         if self._upgrade is not None:
-            self._upgrade.close(wait=False)
+            self._upgrade.close()
             self._upgrade = None

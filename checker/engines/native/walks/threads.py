@@ -109,7 +109,7 @@ class ThreadedWalks:
                     budgets.end_thread(thread)
         self._pool.shutdown()
         if self._upgrade is not None:
-            self._upgrade.close(wait=False)
+            self._upgrade.close()
             self._upgrade = None
         for kernel in self._kernels:
             kernel.stop.clear()
