@@ -218,7 +218,7 @@ class _Unfolding:
         if limits.memory is not None:
             left = replace(left, memory=max(0, limits.memory - search.used))
         self.by = Search(search.system, kernel, upgrade, left, 1, None)
-        self.by.begun, self.by.awaits_compiler, self.by.asks_ends = search.started, False, False
+        self.by.begun, self.by.asks_ends = search.started, False
 
     def part(self, starts: Sequence[Sequence[int]]) -> Part:
         """The part that is reached from ``starts``, rows of words."""
