@@ -1,11 +1,11 @@
 """Measures what symmetry saves where the state graph has cycles, and holds the tool to the counts.
 
-    python -m benchmarks.liveness.cycles                    # --repeat, --markdown docs/benchmarks.md
+    python -m benchmarks.liveness.cycles             # --repeat, --markdown docs/benchmarks.md
 
-The checks are those of the library whose processes or values are interchangeable, with liveness that
-single states decide, and with cycles.  In turns, cycles are unfolded, and symmetry is given up as
-soon as a cycle is known.  Processor time is that of the exploration with the decision of liveness,
-one thread, and with code that has to be compiled.
+The checks of the library have cycles, processes or values that are interchangeable, and liveness
+that single states decide.  In turns, cycles are unfolded, and symmetry is given up as soon as a
+cycle is known.  Processor time is that of the exploration with the decision of liveness, one
+thread, and with code that has to be compiled.
 """
 
 from __future__ import annotations

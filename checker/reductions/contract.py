@@ -107,7 +107,7 @@ class Reduction(Struct, frozen=True):
 
     @property
     def needs_acyclic(self) -> bool:
-        """Whether its plan is not proven as it is for a liveness property of a system with cycles."""
+        """Whether a plan with it is not proven, as it is, for liveness of a system with cycles."""
         return self.column[Ask.ROUND].use is not Use.PROVEN
 
     @property

@@ -22,11 +22,18 @@ class Circling(Alike):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.calm = False
+        self.elects = self.chance(60)
+        if self.elects:
+            self.types["lead"] = OptionT(self.process)
         turned = [name for name in TURNED if name in self.types]
+        if self.elects:
+            turned.remove("lead")
         self.turned = [self.pick(turned)] if self.chance(40) else turned
         self.only_turns = len(self.turned) == 1 and self.chance(50)
 
     def action(self, index: int) -> ir.Action:
+        if self.elects and index == 0:
+            return self._elect()
         if not self.only_turns and not self.chance(60):
             return super().action(index)
         p = Local(self.process, "p")
@@ -35,6 +42,18 @@ class Circling(Alike):
         name = self.pick(self.turned)
         guards = [self.fact(0)] if self.chance(30) else []
         found = self._finished(index, [param], conj(*guards), [self._turn(name, p)])
+        self.names.clear()
+        return found
+
+    def _elect(self) -> ir.Action:
+        """Some process leads from now on."""
+        p = Local(self.process, "p")
+        self.names["p"] = self.process
+        read = self.read("lead")
+        param = ir.Param("p", ir.Universe(self.process), self.alive())
+        mine = Apply(read.type, Op.SOME, (p,))
+        body: list[ir.Stmt] = [ir.Assign(ir.Target(read.type, "lead", True), mine)]
+        found = self._finished(0, [param], equal(read, Const(read.type, None)), body)
         self.names.clear()
         return found
 
@@ -63,7 +82,8 @@ class Circling(Alike):
             return found
         x = Local(self.process, "x")
         self.names["x"] = self.process
-        one = self._of(self.pick([n for n in TURNED if n in self.types]), x)
+        names = ["lead"] if self.elects else [n for n in TURNED if n in self.types]
+        one = self._of(self.pick(names), x)
         other = self._of("ready", x) if self.chance(50) else self.fact(0)
         self.names.clear()
         return replace(found, propositions=(conj(one, other),))
