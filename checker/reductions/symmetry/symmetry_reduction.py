@@ -60,7 +60,7 @@ COLUMN = {
         " its states in which the condition lasts for some assignment, a set that is closed under"
         " the group; a step to another member of the same orbit is a cycle. Follow a cycle of N in"
         " G from a state s. It ends in a renaming p(s), and renamed by p it goes on to p(p(s)), so"
-        " in the end it returns to s: the group is finite. So the states of G whose orbits are in"
+        " it returns to s: the group is finite. So the states of G whose orbits are in"
         " C form components that have a member of each of these orbits, and are renamings of one"
         " another; and each component of G with a cycle is one of them, for some C. So it suffices"
         " to search G, with the plan that is proven for cycles, from one state of each C, among"

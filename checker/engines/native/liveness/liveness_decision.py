@@ -55,7 +55,7 @@ class Verdicts(Struct):
     edges: int = 0
     bytes_per_edge: float = 0.0
     seconds: float = 0.0
-    unfolded: dict[str, Callable[[Path], Path]] = field(default_factory=dict)
+    unfolded: dict[str, Callable[[str, Path], Path]] = field(default_factory=dict)
     part: int = 0
 
 

@@ -41,6 +41,7 @@ from checker.engines.native.search.store import OutOfMemory, Store
 from checker.engines.native.search.tiered_jit import PendingOptimisation, first_kernel
 from checker.engines.search_engine import Cyclic
 from checker.model.interpreter import State
+from checker.model.ir import domain_item
 from checker.records import replace
 from checker.reductions.reduction_plan import ReductionPlan
 from checker.reductions.symmetry.renaming import Renaming
@@ -83,8 +84,9 @@ class Unfolder:
         state = self.kernel.image.layout.unpack(words)
         return Path((*path.states[:-1], state))
 
-    def __call__(self, path: Path) -> Path:
-        """The execution of the system.  Raises what :meth:`TraceLifter.path` raises."""
+    def __call__(self, name: str, path: Path) -> Path:
+        """The execution of the system that violates the property ``name``.  Raises what
+        :meth:`TraceLifter.path` raises."""
         search, at = self.search, path.loop
         assert at is not None
         system, plan = search.system, search.kernel.image.reductions
@@ -96,7 +98,12 @@ class Unfolder:
         renamings = (Renaming(symmetry.sorts, images) for images in symmetry.elements())
         renaming = next(r for r in renamings if r.state(types, here) == begun[-1])
         cycle = [renaming.state(types, state) for state in path.states[at + 1 :]]
-        found = replace(path, states=(*begun, *cycle), loop=len(begun) - 1)
+        params = next(prop.params for prop in system.properties if prop.name == name)
+        values = tuple(
+            renaming.value(domain_item(param.domain), value)
+            for param, value in zip(params, path.values, strict=True)
+        )
+        found = Path((*begun, *cycle), loop=len(begun) - 1, values=values)
         if not self.kernel.image.reductions.used:
             return found
         return TraceLifter(system, self.kernel).path(found)

@@ -135,7 +135,7 @@ class _Runs:
             path = self.live.violations.get(name) or self.search.path_to(*found.violating[name])
             try:
                 if name in self.live.unfolded:
-                    self.violations[name] = self.live.unfolded[name](path)
+                    self.violations[name] = self.live.unfolded[name](name, path)
                     continue
                 self.violations[name] = _lift_path(concrete, name, path) if concrete else path
                 if name not in self.live.violations:
