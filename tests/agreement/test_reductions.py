@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 
 from checker.engines.native import engine as native
 from checker.engines.native.liveness import liveness_decision
-from checker.engines.native.liveness.unfolding import Part
 from checker.engines.native.search import search
-from checker.engines.native.search.explored import Explored
 from checker.engines.reference import engine as reference
 from checker.engines.search_engine import Cyclic
 from checker.model.evaluate import RunFault
@@ -264,25 +262,20 @@ def circling(seed: int) -> TransitionSystem:
 
 def test_symmetry_unfolds_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Alone, with dead values, and with all others; violations are found without symmetry."""
-    parts, unfolded = [0], 0
-    part_of, unfold = liveness_decision.part_of, liveness_decision._Decision._unfold
-
-    def counted(search: Explored, needed: Sequence[int]) -> Part | None:
-        part = part_of(search, needed)
-        parts[0] += part is not None
-        return part
+    parts, unfolded = 0, 0
+    unfold = liveness_decision._Decision._unfold
 
     def noted(decision: liveness_decision._Decision) -> None:
-        nonlocal unfolded
+        nonlocal parts, unfolded
         unfold(decision)
+        parts += decision.found.part > 0
         unfolded += bool(decision.found.unfolded)
 
-    monkeypatch.setattr(liveness_decision, "part_of", counted)
     monkeypatch.setattr(liveness_decision._Decision, "_unfold", noted)
     for seed in seeds("circles", times=4):
         kinds = (SYMMETRY, SYMMETRY | DEAD, ALL)[seed % 3]
         compare(circling(seed), kinds, seed)
-    assert parts[0] and unfolded
+    assert parts and unfolded
 
 
 def test_unfolded_cycles_do_not_depend_on_threads() -> None:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import ctypes
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from msgspec import Struct
@@ -166,7 +166,7 @@ def _on_cycles(states: States, needed: Sequence[int] | None) -> tuple[Buffer, li
         return states.numbers.depth(state), key(state)
 
     turning = _turning(question)
-    for roots, among in _candidates(states, needed):
+    for roots, lasting in _candidates(states, needed):
         question.forget()
         question.fair(roots)
         best: dict[int, int] = {}
@@ -178,7 +178,7 @@ def _on_cycles(states: States, needed: Sequence[int] | None) -> tuple[Buffer, li
                 best[component] = state
         starts |= dict.fromkeys(best.values())
         for state in turning:
-            if among(state) and not question.is_fair(state):
+            if (lasting is None or lasting[state]) and not question.is_fair(state):
                 alive.bytes()[state] = Code.ALIVE
                 starts[state] = None
     return alive, sorted(starts, key=first)
@@ -186,18 +186,18 @@ def _on_cycles(states: States, needed: Sequence[int] | None) -> tuple[Buffer, li
 
 def _candidates(
     states: States, needed: Sequence[int] | None
-) -> Iterator[tuple[Nodes, Callable[[int], bool]]]:
+) -> Iterator[tuple[Nodes, memoryview | None]]:
     """For each property the states in which its violation can last for some values of its
-    parameters: as a list, and as a condition; all states where ``needed`` is ``None``."""
-    count = states.numbers.count
+    parameters: as a list, and as 16 bits for each state; once all states where ``needed`` is
+    ``None``.
+    """
     if needed is None:
-        ranges = chain(*(range(*each) for each in states.graph.stretches))
-        yield Nodes.of(ranges), lambda state: True
+        yield Nodes.of(chain(*(range(*each) for each in states.graph.stretches))), None
         return
     for number in needed:
         some = states.some(number, None)
-        bits = some.bytes().cast("H")
-        yield Nodes.of(range(count)).select(some, b"\0\1"), lambda state, bits=bits: bits[state] > 0
+        every = Nodes.of(range(states.numbers.count))
+        yield every.select(some, b"\0\1"), some.bytes().cast("H")
 
 
 def _turning(question: GraphQuery) -> array[int]:
