@@ -25,7 +25,7 @@ def test_a_look_that_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(search, "has_cycle", no_room)
     path, name = LOOKED_AT
-    report = pipeline.run_check(str(path), name, pipeline.Options(threads=1))
+    report = pipeline.run_check(str(path), name, pipeline.Options(threads=1, reduce="por"))
     assert asked
     assert report.exit_code == 0 and report.exhaustive
 
