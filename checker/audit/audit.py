@@ -289,7 +289,7 @@ def ask(
         states = _prepare(engine, request, torn, kind)
     questions, refused = questions_of(about, request.over, engine.columns, request.only)
     require_roles(engine, questions, about.interface)
-    words, seen = Words(engine, about.interface), _Seen(engine)
+    words, seen = Words(engine, about.interface), _Seen(engine, states)
     answers: list[Answer] = []
     try:
         for question in questions:
@@ -308,8 +308,8 @@ def ask(
 class _Seen:
     """The tables of questions: the same ones for those about the same requests and indications."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, states: list[ProcessState]) -> None:
+        self._engine, self._states = engine, states
         self._known: dict[tuple[Role, ...], Tables] = {}
 
     def by(self, question: Question) -> Tables:
@@ -317,7 +317,7 @@ class _Seen:
         apart = "operator" in self._engine.columns or question.rule.by_role
         roles = question.roles if apart else ()
         if roles not in self._known:
-            self._known[roles] = Tables(self._engine, roles)
+            self._known[roles] = Tables(self._engine, roles, self._states)
         return self._known[roles]
 
 

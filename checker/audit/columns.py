@@ -46,7 +46,18 @@ COLUMNS: Mapping[str, Holds] = {
     "status": Holds.NAME,
     "effect": Holds.BOOLEAN,
     **dict.fromkeys(
-        ("name", "arguments", "state", "message", "fields", "from", "receivers", "lost", "call"),
+        (
+            "name",
+            "arguments",
+            "state",
+            "message",
+            "fields",
+            "from",
+            "receivers",
+            "lost",
+            "call",
+            "chosen",
+        ),
         Holds.ANYTHING,
     ),
 }

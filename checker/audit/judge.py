@@ -13,7 +13,7 @@ from checker.audit.processes import ProcessState
 from checker.audit.questions import Question
 from checker.audit.relations import Relation
 from checker.audit.tables import PENDING, UNKNOWN, VIOLATED, Tables
-from checker.audit.wording import Words, told
+from checker.audit.wording import SAID, Words, told
 from checker.diagnostics.english import count
 from checker.results.verdict import Word
 
@@ -69,6 +69,9 @@ def answer(
     ``within``: to what part of the log it was restricted, in words; ``most``: how many findings of
     a kind are kept.
     """
+    if within and question.rule.whole:
+        why = f"it is about all events, and this audit is about {within}"
+        return Answer(question, Word.UNKNOWN, why)
     words = words.about(question.roles)
     findings = [
         Finding(kind, *_look(tables.engine, found, most))
@@ -86,9 +89,10 @@ def answer(
 def _look(engine: Engine, found: Relation | pa.Table, most: int) -> tuple[dict[int, int], pa.Table]:
     if isinstance(found, Relation):
         return engine.findings(found, most)
+    verdict = found["verdict"][0].as_py() if found.num_rows else VIOLATED
     if "circle" in found.column_names:
-        return {VIOLATED: pc.count_distinct(found["circle"]).as_py()}, found
-    return {VIOLATED: found.num_rows}, found.slice(0, most)
+        return {verdict: pc.count_distinct(found["circle"]).as_py()}, found
+    return {verdict: found.num_rows}, found.slice(0, most)
 
 
 def _decide(
@@ -103,7 +107,8 @@ def _decide(
         found = [f for f in findings if f.counts.get(verdict)]
         if found:
             said = _sentence(found, verdict, words)
-            because = "" if verdict == VIOLATED else f"; {_gap(found[0], states)}"
+            is_explained = verdict == VIOLATED or SAID in found[0].rows.column_names
+            because = "" if is_explained else f"; {_gap(found[0], states)}"
             return word, said + because
     gaps = [gap for state in states for gap in state.gaps]
     if question.rule.complete and gaps:

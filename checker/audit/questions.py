@@ -15,6 +15,8 @@ from msgspec import Struct
 
 from checker.audit.columns import COLUMNS, Kind, Role, operators_of, roles_of
 from checker.audit.declared import Declared
+from checker.audit.evaluated import rule_of
+from checker.audit.formulas import why_not
 from checker.audit.plans_of_counts import once
 from checker.audit.rules import (
     MORE,
@@ -28,6 +30,7 @@ from checker.audit.rules import (
     requests,
 )
 from checker.audit.shapes import shape_of
+from checker.audit.tables import engine_column
 from checker.diagnostics import Diagnostic, SpecError
 from checker.language.library import prelude
 from checker.language.syntax import typed
@@ -103,6 +106,8 @@ def questions_of(
         shape = shape_of(each.formula, operators_of(about.interface))
         known, rule = _rules().get(shape.form, ("", None))
         meaning = each.document or each.text
+        if rule is None and about.is_own and not _no_plan(each)[0]:
+            rule = rule_of(each, about.interface, shape.operators)
         if rule is None:
             refused.append(_refused(each, about))
             continue
@@ -118,8 +123,7 @@ def questions_of(
         lacking = [name for name in dict.fromkeys(needs) if name not in columns]
         if lacking:
             named = " and ".join(f"`{_written(name)}`" for name in lacking)
-            why = f"the log has no column {named}"
-            refused.append(Refused(question.name, question.definition, why))
+            refused.append(_lacking(question, about, f"the log has no column {named}"))
         else:
             asked.append(question)
     if not only:
@@ -129,7 +133,19 @@ def questions_of(
 
 def _columns_of(question: Question) -> tuple[str, ...]:
     """Returns the columns that the arguments of its requests and indications are."""
-    return tuple(name for role in question.roles for name in role.columns if name != "msg")
+    return tuple(engine_column(n) for role in question.roles for n in role.columns if n != "msg")
+
+
+def _lacking(question: Question, about: Declared, why: str) -> Refused:
+    """Returns a question that the columns of a log do not suffice for."""
+    own = (p for p in about.properties if about.is_own and p.name == question.name)
+    warning = next((_unasked(p, why, "a log with the columns of its arguments") for p in own), None)
+    return Refused(question.name, question.definition, why, warning)
+
+
+def _unasked(each: typed.PropertyDef, why: str, expected: str, hint: str = "") -> Diagnostic:
+    message = f"`{each.name}` can't be checked in a log: {why}"
+    return Diagnostic("E106", message, each.span, expected, hint, severity="warning")
 
 
 def _refused(each: typed.PropertyDef, about: Declared) -> Refused:
@@ -139,14 +155,12 @@ def _refused(each: typed.PropertyDef, about: Declared) -> Refused:
         why = NOT_ASKED.get(each.name, "its formula is unsupported")
         return Refused(each.name, meaning, why)
     why, hint = _no_plan(each)
-    message = f"`{each.name}` can't be checked in a log: {why}"
-    expected = "a formula that says what a property of the library says"
-    warning = Diagnostic("E106", message, each.span, expected, hint, severity="warning")
-    return Refused(each.name, meaning, why, warning)
+    expected = "a formula about requests, indications and crashes"
+    return Refused(each.name, meaning, why, _unasked(each, why, expected, hint))
 
 
 def _no_plan(each: typed.PropertyDef) -> tuple[str, str]:
-    """Returns why a log can't be asked a formula, and what can be done."""
+    """Returns why a log can't be asked a formula, and what can be done; nothing where it can."""
     for node in nodes_of(each.formula):
         match node:
             case typed.StateRef():
@@ -163,11 +177,7 @@ def _no_plan(each: typed.PropertyDef) -> tuple[str, str]:
                     "it reads external actions",
                     "`--over` asks how often they happen, such as `exactly_once over effects`",
                 )
-    alike = (i for i in prelude().interfaces.values() for p in i.properties if p.name == each.name)
-    texts = (p.text for i in alike for p in i.properties if p.name == each.name and p.text in RULES)
-    text = next(texts, "")
-    hint = f"the library's `{each.name}` is `{text}`" if text else ""
-    return "no plan for logs fits its formula", hint
+    return why_not(each.formula)
 
 
 def _written(column: str) -> str:

@@ -26,7 +26,8 @@ class Rule(Struct, frozen=True):
     ``premise``: the rows that it is about; without any it is vacuous.  ``complete``: logs with
     gaps can't show that it holds; ``correct``: it is about correct processes only;
     ``needs``: columns that it is asked with; ``by_role``: with those of the arguments, too, as the
-    plan takes the events of its requests and indications apart.
+    plan takes the events of its requests and indications apart; ``whole``: a part of a log says
+    nothing about it.
     """
 
     plan: Plan
@@ -35,6 +36,7 @@ class Rule(Struct, frozen=True):
     correct: bool = False
     needs: tuple[str, ...] = ()
     by_role: bool = False
+    whole: bool = False
 
 
 def deliveries(tables: Tables) -> Relation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property, reduce
 from operator import or_
 from typing import Any
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from checker.audit.columns import STATUS, Kind, Role
 from checker.audit.engine import Engine
+from checker.audit.processes import ProcessState
 from checker.audit.relations import Expr, Keep, Relation, Scan, col, either
 
 OK, FAIL, MAYBE = range(len(STATUS))
@@ -29,12 +30,19 @@ class Tables:
     """What happened in a log, as relations.
 
     ``engine``: for the few plans that depend on what is found; ``roles``: the requests and
-    indications that are meant, where the interface has others of their kind, too.
+    indications that are meant, where the interface has others of their kind, too; ``states``: what
+    is known of the processes.
     """
 
-    def __init__(self, engine: Engine, roles: tuple[Role, ...] = ()) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        roles: tuple[Role, ...] = (),
+        states: Sequence[ProcessState] = (),
+    ) -> None:
         self.engine = engine
         self.roles = roles
+        self.states = states
         self.events: Relation = Scan("events")
         if "operator" in engine.columns:
             for kind in (Kind.REQUEST, Kind.INDICATION):
@@ -53,7 +61,7 @@ class Tables:
         rows = self._of_kind(role.kind).where(col("status") != FAIL)
         if "operator" in self.engine.columns:
             rows = rows.where(col("operator") == role.number)
-        columns = [name for name in role.columns if name != "msg"]
+        columns = [engine_column(name) for name in role.columns if name != "msg"]
         for name in columns:
             rows = rows.where(~col(name).is_null())
         if "offset" in self.engine.columns and role.kind is Kind.NOTICE and "offset" not in columns:
@@ -141,6 +149,11 @@ class Tables:
         for row in sorted(counts, key=lambda row: (-row["size"], str(row["process"]))):
             found.setdefault(row["run"], []).append(row["process"])
         return list(found.values())
+
+
+def engine_column(name: str) -> str:
+    """Returns the engine's name of a column."""
+    return "to_process" if name == "to" else name
 
 
 def _meant(events: Relation, kind: Kind, roles: tuple[Role, ...]) -> Relation:

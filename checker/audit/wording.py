@@ -153,6 +153,10 @@ ALIASES: Mapping[str, str] = {
 """What Jepsen's checkers of queues and logs call such things."""
 
 
+SAID = "said"
+"""The column of findings that have their own words."""
+
+
 class Words:
     """Names of what findings are about; ``interface``: whose verbs are used."""
 
@@ -228,6 +232,8 @@ class Words:
 
 def told(kind: str, rows: list[dict[str, Any]], words: Words) -> str:
     """Returns a finding of one row, or of several that are one circle, in words."""
+    if rows[0].get(SAID) is not None:
+        return str(rows[0][SAID])
     if kind == "a cycle of orders":
         return words.cycle(rows)
     if kind == "a circle":

@@ -65,7 +65,7 @@ def bench(
     the library.
 
     Exit codes: 0 all as published, 1 something differs, 3 something was not decided, 2 no such
-    folder or table.
+    folder or table, or a check can't run; the other rows are compared all the same.
     """
     from checker import resources
     from checker.cli.bench_numbers import compare_numbers
@@ -102,6 +102,7 @@ def _compare_verdicts(folder: Path, options: Options) -> tuple[int, list[str]]:
         row = _row(name, file, options, published.get(name))
         rows.append(row)
         console.print_line(f"{name:{width}}  {row.line}")
+        console.flush_stdout()
     code, total = _total(rows, bool(published))
     console.print_line()
     console.print_line("\n".join(total))

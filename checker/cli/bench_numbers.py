@@ -12,14 +12,19 @@ if TYPE_CHECKING:
     from checker.engines.options import Options
     from checker.session.published import Compared, PublishedNumber
 
+FAILED = "not run"
+"""The outcome of a row whose check can't run."""
+
 
 def compare_numbers(table: Path, options: Options) -> tuple[int, list[str]]:
     """Prints one line for each published number in ``table`` that a check of the library says.
 
-    Returns the exit code, and lines of a page: a Markdown table and totals.  Raises
-    :class:`SpecError` as :mod:`checker.session.published` does.
+    Returns the exit code, and lines of a page: a Markdown table and totals.  Errors of a check are
+    reported, and the other rows follow.  Raises :class:`SpecError` (E001, E124) where the table
+    can't be used.
     """
-    from checker.session.published import Comparison, read_numbers
+    from checker.diagnostics import SpecError
+    from checker.session.published import Compared, Comparison, read_numbers
 
     comparison = Comparison(options)
     numbers = read_numbers(table)
@@ -30,9 +35,16 @@ def compare_numbers(table: Path, options: Options) -> tuple[int, list[str]]:
     for number in numbers:
         word = ""
         if number.check:
-            compared = comparison.compare(number)
-            console.print_line(_shown(width, compared))
-            word = compared.word
+            try:
+                compared = comparison.compare(number)
+            except SpecError as error:
+                for diagnostic in error.diagnostics:
+                    console.print_note(console.render_with_source(diagnostic).rstrip("\n"))
+                compared, word = Compared(number, "", False, 0, 0, 0.0), FAILED
+            else:
+                word = compared.word
+            console.print_line(_shown(width, compared, word))
+            console.flush_stdout()
         words.append(word)
     code, totals = _totals(words)
     console.print_line()
@@ -44,7 +56,7 @@ def _name(number: PublishedNumber) -> str:
     return f"{number.model} {number.about}".rstrip()
 
 
-def _shown(width: int, compared: Compared) -> str:
+def _shown(width: int, compared: Compared, word: str) -> str:
     from checker.session.published import short
 
     number = compared.number
@@ -53,7 +65,7 @@ def _shown(width: int, compared: Compared) -> str:
     return _line(
         width, _name(number), short(number.published), short(compared.ours),
         *(of_value if number.value else of_states),
-        f"{compared.seconds:.1f}", compared.word, number.check,
+        f"{compared.seconds:.1f}", word, number.check,
     )  # fmt: skip
 
 
@@ -65,14 +77,15 @@ def _line(width: int, name: str, *cells: str) -> str:
 
 def _totals(words: list[str]) -> tuple[int, list[str]]:
     """Returns the exit code, and lines that count the outcomes; a row without a check has none."""
-    from checker.cli.errors import UNKNOWN, VIOLATED
+    from checker.cli.errors import UNKNOWN, USAGE, VIOLATED
 
-    differ, open_ = words.count("differs"), words.count("not decided")
+    differ, open_, failed = (words.count(word) for word in ("differs", "not decided", FAILED))
     totals = [
         f"{words.count('as published')} as published, {differ} differ, {open_} not decided",
         f"{len(words)} published numbers, {words.count('')} of them without a check",
+        *([f"{failed} not run: see the errors"] if failed else []),
     ]
-    return VIOLATED if differ else UNKNOWN if open_ else 0, totals
+    return VIOLATED if differ else USAGE if failed else UNKNOWN if open_ else 0, totals
 
 
 def _markdown(numbers: list[PublishedNumber], words: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from checker.conform.choices import noting_choices
 from checker.conform.explain_events import EventExplainer, Observation
 from checker.conform.lines import MARKS, Line, Logged, NeedsRoom, Resolver, Timeline, logged_of
 from checker.conform.log_coverage import Seen, unseen
@@ -302,6 +303,8 @@ class _Conforming:
         """Returns what is logged, in terms of the present system, or of a larger one if values in
         the log need that; with another ``mapping``, if it is given."""
         mapping = mapping or self.asked.mapping
+        says_choices = any("chosen" in row.data for rows in self.log.rows.values() for row in rows)
+        self.opened.change = noting_choices if says_choices else None
         while True:
             try:
                 system = self.opened.system

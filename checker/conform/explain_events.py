@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from checker.conform.choices import says_choices
 from checker.conform.lines import EventPattern, Gap, Item, Line, Logged, Timeline
 from checker.conform.patterns import matches, names_in
 from checker.model.interpreter import Event, State
@@ -165,15 +166,20 @@ class EventExplainer:
         )
 
     def after(
-        self, cursors: Cursors, events: tuple[Event, ...]
+        self,
+        cursors: Cursors,
+        events: tuple[Event, ...],
+        choices: tuple[Event, ...] | None = None,
     ) -> list[tuple[Cursors, list[Line]]]:
         """Returns the cursors after a step with ``events``, as :meth:`relevant` returns them, with
-        the lines that are explained; empty where the logs say something else."""
+        the lines that are explained; empty where the logs say something else, also of its
+        ``choices`` where they are given."""
         if not events:
             return [(cursors, [])]
         found: dict[Cursors, list[Line]] = {}
         for after, lines in self._ways(cursors, _Left(events), []):
-            found.setdefault(after, lines)
+            if choices is None or says_choices(lines, choices):
+                found.setdefault(after, lines)
         return list(found.items())
 
     def _ways(

@@ -73,13 +73,15 @@ class Line(Struct, frozen=True):
     """What a row says.
 
     ``logged``: what kind of event it is, with its name; ``patterns``: the events that it may be;
-    ``state``: the numbers of variables, and patterns of their values after the step.
+    ``state``: the numbers of variables, and patterns of their values after the step; ``chosen``:
+    names of choices, each with the marks that note it.
     """
 
     row: Row
     logged: Logged
     patterns: tuple[EventPattern, ...]
     state: tuple[tuple[int, Pattern], ...] = ()
+    chosen: tuple[tuple[str, tuple[EventPattern, ...]], ...] = ()
 
 
 class Gap(Struct, frozen=True):
@@ -206,7 +208,7 @@ class Resolver:
         """Returns what ``row`` says; raises :class:`SpecError` (E074, or :class:`NeedsRoom`)."""
         known = self._known.get(id(row.data))
         if known is not None:  # lines that say the same share what they say
-            return Line(row, known.logged, known.patterns, known.state)
+            return replace(known, row=row)
         found = self._resolved(row, MARKS[row.kind])
         if len(self._known) >= MOST_KEPT:
             self._known.clear()
@@ -223,7 +225,8 @@ class Resolver:
                 name, patterns = "", tuple(self._act(row))
             else:
                 name, patterns = self._operator(row, kind)
-            return Line(row, Logged(kind, name), patterns, tuple(self._state(row)))
+            state, chosen = tuple(self._state(row)), tuple(self._chosen(row))
+            return Line(row, Logged(kind, name), patterns, state, chosen)
         except TooSmall as small:
             hint = f"write a bound where the spec or its interface declares it: `max {small.size}`"
             found = Diagnostic("E074", str(small), row.place, hint=hint)
@@ -361,6 +364,34 @@ class Resolver:
             own = parse(type_.value, data, self._rename)
             rank = self._processes[row.process]
             yield number, Parts(tuple(own if key == rank else ANYTHING for key in keys))
+
+    def _chosen(self, row: Row) -> Iterator[tuple[str, tuple[EventPattern, ...]]]:
+        given = row.data.get("chosen")
+        if given is None:
+            return
+        if not isinstance(given, Mapping):
+            raise NoValue("`chosen` must be an object that maps names of `choose` to values")
+        known: dict[str, list[int]] = {}
+        for mark in self._of_kind.get(MarkKind.CHOICE, []):
+            known.setdefault(self.system.marks[mark].text, []).append(mark)
+        for name, data in given.items():
+            if name not in known:
+                raise NoValue(_nearest("choice", str(name), list(known)))
+            yield name, self._choice(row, known[name], data)
+
+    def _choice(self, row: Row, marks: list[int], data: Any) -> tuple[EventPattern, ...]:
+        """Returns the choices that have the value ``data``; several handlers may have one of the
+        name, with values of other types."""
+        found, problem = [], NoValue("")
+        for mark in marks:
+            try:
+                value = parse(self.system.marks[mark].types[1], data, self._rename)
+                found.append(EventPattern(mark, (self._self(row), value)))
+            except NoValue as wrong:
+                problem = wrong
+        if not found:
+            raise problem
+        return tuple(found)
 
     def _variable_of(self, process: str, name: str) -> tuple[int, list[t.Value]]:
         """Returns the number of the variable ``name`` of a process, several roles may have one, and

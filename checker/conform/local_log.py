@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from checker.conform.choices import choices_of
 from checker.conform.explain_events import BY_MESSAGE, EventExplainer, Observation
 from checker.conform.lines import NOT_YET, EventPattern, Gap, Item, Line, Logged, NotYet, Timeline
 from checker.conform.local_steps import Locals, LocalStep, Received, local_steps
@@ -209,8 +210,9 @@ class LocalLog:
         events = tuple((event.mark, event.args) for event in step.events)
 
         def run(now: Any) -> list[tuple[tuple[int, ...], list[Line]]]:
-            relevant = self.explainer.relevant(Event(mark, args) for mark, args in now[1])
-            return self.explainer.after((at,), relevant)
+            events = [Event(mark, args) for mark, args in now[1]]
+            choices = choices_of(self.system, events)
+            return self.explainer.after((at,), self.explainer.relevant(events), choices)
 
         for (locals_, _), ways in split((step.locals, events), run):
             for (after,), lines in ways:
@@ -297,7 +299,7 @@ class LocalLog:
         they name no variable that it writes, and none of its events but the first is logged."""
         action = found.step.action
         said = {self._cell_of.get(n) for line in found.lines for n, _ in line.state}
-        if len(found.lines) > 1 or said & action.writes:
+        if len(found.lines) > 1 or said & action.writes or found.lines[0].chosen:
             return False
         first = found.lines[0].patterns
         later = action.marks - {pattern.mark for pattern in first}

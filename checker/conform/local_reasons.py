@@ -8,11 +8,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from checker.conform.choices import choices_of
 from checker.conform.lines import Line
 from checker.conform.local_log import LocalLog
 from checker.conform.local_steps import Locals, LocalStep
 from checker.conform.local_windows import Window
-from checker.conform.obstacles import logged_line, shown, words_of
+from checker.conform.obstacles import logged_line, other_choices, shown, words_of
 from checker.conform.patterns import is_exact
 from checker.conform.unknown import TooMany, Unread, is_known, split
 from checker.model.interpreter import Event
@@ -108,6 +109,9 @@ def _why(log: LocalLog, window: Window, now: Any) -> tuple[str, str] | None:
     if not events or not explainer.may_be(window.line, events[0]):
         return None
     ways = explainer.after(start, events)
+    choices = choices_of(log.system, [Event(mark, args) for mark, args in now[1]])
+    if ways and (other := other_choices(log.system, ways[0][1], choices)):
+        return other, "it chooses something else"
     if ways:
         return _values(log, ways[0][1], now[0]) or _goes_on(log, ways[0][0][0])
     lacking = next(n for n in range(len(events)) if not explainer.after(start, events[: n + 1]))

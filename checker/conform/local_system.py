@@ -22,7 +22,7 @@ from checker.model.ir import STOPS, Action, Block, Expr, MarkKind, Op, Transitio
 from checker.model.tree import nodes, placeless, rewritten, statements
 from checker.records import replace
 
-SEEN = OBSERVABLE | {MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT}
+SEEN = OBSERVABLE | {MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT, MarkKind.CHOICE}
 """The kinds of marks that are kept: what logs may record, and what says where a step went."""
 
 

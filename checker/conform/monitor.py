@@ -21,6 +21,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from checker.conform.choices import noting_choices
 from checker.conform.conform_log import Asked, logged_in, open_check
 from checker.conform.explain_events import EventExplainer, Observation
 from checker.conform.following_search import (
@@ -133,6 +134,7 @@ class Monitor:
         self.lag, self.clock, self.waits = lag, clock, waits
         self._bounds = most, tried
         self._opened = open_check(asked)
+        self._opened.without.change = noting_choices
         self._digest = _digest(asked, self._opened.without.system)
         self._enlarged = 0
         self.run: str | None = None

@@ -7,6 +7,7 @@ step explains are found by the same code as for the interpreter.
 
 from __future__ import annotations
 
+from checker.conform.choices import choices_of
 from checker.conform.explain_events import OBSERVABLE, Cursors, EventExplainer
 from checker.conform.lines import Item, Line, passed_marks
 from checker.conform.pattern_bits import Bits, bits_in_state
@@ -81,7 +82,7 @@ class NativeSteps:
 
     def __init__(self, system: TransitionSystem, explainer: EventExplainer) -> None:
         self.system, self.explainer = system, explainer
-        noted = (*OBSERVABLE, MarkKind.FORGE)
+        noted = (*OBSERVABLE, MarkKind.FORGE, MarkKind.CHOICE)
         self._marks = [m for m in passed_marks(system) if system.marks[m].kind in noted]
         noting = noting_events(system, self._marks)
         self._stepper = NativeStepper(noting)
@@ -95,6 +96,7 @@ class NativeSteps:
         self._rest = ~(self._mask << self._shift)
         self._events: dict[int, tuple[Event, ...]] = {}
         self._faults: dict[int, int] = {}
+        self._choices: dict[int, tuple[Event, ...]] = {}
         self._said: dict[int, tuple[Line, tuple[Bits, ...]]] = {}
         self._items = [timeline.items for timeline in explainer.observation.timelines]
         self._first: dict[int, int | None] = {}
@@ -129,7 +131,7 @@ class NativeSteps:
                 at, items = cursors[who], self._items[who]
                 if at < len(items) and not self._may_begin(code, events, items[at]):
                     continue
-            for now, lines in self.explainer.after(cursors, events):
+            for now, lines in self.explainer.after(cursors, events, self._choices[code]):
                 if not lines or self._says(lines, successor):
                     found.append(Way(successor, now, len(lines), self._faults[code]))
         return found
@@ -147,8 +149,10 @@ class NativeSteps:
 
     def _forget(self) -> None:
         """Forgets what is kept of steps and lines."""
-        for kept in (self._events, self._faults, self._first, self._begins, self._said):
+        for kept in (self._events, self._choices, self._faults, self._first):
             kept.clear()
+        self._begins.clear()
+        self._said.clear()
 
     def _interpreted(self, state: int, cursors: Cursors) -> list[Way[int]]:
         """Returns the same by the interpreter, which knows what an error is about."""
@@ -175,6 +179,7 @@ class NativeSteps:
         ]
         unnamed = len(value) - len(events)
         self._faults[code] = unnamed + count_faults(self.system, events)
+        self._choices[code] = choices_of(self.system, events)
         found = self._events[code] = self.explainer.relevant(events)
         free = not found or self.explainer.need_not_be_logged(found[0])
         self._first[code] = None if free else self.explainer.number_of(found[0])

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from checker.conform.choices import choices_of, contradicted
 from checker.conform.explain_events import Cursors, EventExplainer, Observation, says_state
 from checker.conform.lines import Line
 from checker.conform.patterns import Exactly, OneCase, Parts, Pattern, is_exact, matches
@@ -103,6 +104,23 @@ def shown(type_: t.Type, pattern: Pattern) -> str:
         ]
         return f"{case.name}({', '.join(inner)})" if inner else case.name
     return "_"
+
+
+def other_choices(system: TransitionSystem, lines: list[Line], choices: tuple[Event, ...]) -> str:
+    """Returns what a step chooses that ``lines`` say otherwise; empty where they do not."""
+    said = []
+    for line in lines:
+        wrong = contradicted(line, choices)
+        for name, patterns in line.chosen:
+            if name not in wrong:
+                continue
+            type_ = system.marks[patterns[0].mark].types[1]
+            log_says = f"and the log says {shown(type_, patterns[0].args[1])}"
+            taken = [each for each in choices if system.marks[each.mark].text == name]
+            values = [show(system.marks[e.mark].types[1], e.args[1]) for e in taken]
+            does = f"chooses {name} = {' and '.join(values)}" if values else f"chooses no {name}"
+            said.append(f"but it {does}, {log_says}")
+    return "; ".join(said)
 
 
 def _agree(one: Pattern, other: Pattern) -> bool:
@@ -235,6 +253,9 @@ class _Place:
         ways = self.explainer.after(self.cursors, events)
         assert transition.successor is not None
         if ways:
+            choices = choices_of(self.system, transition.events)
+            if other := other_choices(self.system, ways[0][1], choices):
+                return other
             lines = [each for each in ways[0][1] if not says_state([each], transition.successor)]
             return self._values(lines, transition.successor)
         lacking = next(n for n in range(len(events)) if not self._explains(events[: n + 1]))

@@ -24,7 +24,7 @@ from checker.record.kinds import GAP, KINDS
 
 SAID = frozenset(
     "run process kind state msg sender seq partition offset payload_hash name arguments message"
-    " fields receivers to from lost".split()
+    " fields receivers to from lost chosen".split()
 )
 """The fields of a line that say something, besides its position and its time."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from checker.conform.choices import choices_of
 from checker.conform.explain_events import Cursors, EventExplainer, says_state
 from checker.conform.search import Way
 from checker.instantiate.faults.fault_marks import fault_kind
@@ -84,7 +85,8 @@ class ReferenceSteps:
                     raise Outgrown(transition.fault)
                 continue
             events = self.explainer.relevant(transition.events)
-            for after, lines in self.explainer.after(cursors, events):
+            choices = choices_of(self.system, transition.events)
+            for after, lines in self.explainer.after(cursors, events, choices):
                 if says_state(lines, transition.successor):
                     faults = count_faults(self.system, transition.events)
                     way = Way(transition.successor, after, len(lines), faults)

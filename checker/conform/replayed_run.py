@@ -40,12 +40,14 @@ def replayed(
     :class:`ReplayMismatch` where it is none of the system, or explains other lines.
     """
     system = observation.system
+    known = len(opened.made.system.marks)  # others note what handlers choose
     steps = ReferenceSteps(system, EventExplainer(observation))
     first = nodes[0][0]
     moments = [Moment(first, None, _events_before(system, first) if from_start else ())]
     for before, node in pairwise(nodes):
         transition = _between(steps, before, node)
-        moments.append(Moment(node[0], transition, transition.events))
+        events = tuple(event for event in transition.events if event.mark < known)
+        moments.append(Moment(node[0], transition, events))
     trace = narrate(system, Run(tuple(moments), False), None, opened.header)
     steps_taken = tuple(each.transition for each in moments if each.transition is not None)
     return ReplayedRun(tuple(state for state, _ in nodes), steps_taken, trace)

@@ -94,6 +94,8 @@ CLAUSE = {
     "allow unused": "allow unused",
     "mutant": "mutant ${1:without_it} {\n  without $2\n  expect ${3:property} violated\n}",
     "at most": "at most ${1:1} $0",
+    "fair": "fair $0",
+    "strongly fair": "strongly fair $0",
     "bound": "bound $0",
     "view": "view $0",
     "for all": "for all n, f when $0",

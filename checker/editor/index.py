@@ -260,6 +260,9 @@ class _Index:
             case ast_clauses.HandlerBudget(bound, handler, _, _):
                 self._any(bound)
                 self._refer(handler.span, self._module.find_anywhere(handler.text))
+            case ast_clauses.FairHandlers(_, names, _):
+                for name in names:
+                    self._refer(name.span, self._module.find_anywhere(name.text))
             case ast_clauses.Scenario(_, steps, again, claims, _):
                 for step in (*steps, *again):
                     self._step(step)

@@ -7,17 +7,16 @@ caller from variables: so an operation means here what it means in a check.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.histories.rows import MISSING, shown
-from checker.instantiate.sizes import Sizes
-from checker.instantiate.world import Instance, World
+from checker.instantiate.no_protocol import world_without_code
 from checker.language.library import prelude
-from checker.language.load import Spec, open_spec
+from checker.language.load import open_spec
 from checker.language.syntax import ast_objects, typed
 from checker.language.typecheck.objects import object_with
 from checker.language.typecheck.scope import Home, suggestion
@@ -58,8 +57,6 @@ LONGEST = 4096
 
 MOST_STATES = 100_000
 """The largest number of states of machines that are kept for what comes next."""
-
-_NOBODY = "protocol Nobody { upon init { skip } }\ncheck nobody of Nobody { n = 1 }"
 
 
 class Found(Struct, frozen=True):
@@ -176,7 +173,7 @@ class Machine:
 
     def _build(self) -> None:
         processes = tuple(f"process {n}" for n in range(self._size.processes))
-        world = _world(processes, self._capacities)
+        world = world_without_code(processes, ("some message",), self._capacities)
         made, shell = shell_of(world, self.of, self._capacities)
         caller = ir.Variable(SELF, made.proc, 0, VariableKind.WORLD, SELF)
         inputs, calls = [caller], []
@@ -454,19 +451,3 @@ def free_values(type_: typed.Type, value: Any, into: dict[str, dict[Any, None]])
         case typed.Tuple(items) if isinstance(value, tuple) and len(value) == len(items):
             for item, each in zip(items, value, strict=True):
                 free_values(item, each, into)
-
-
-def _world(processes: tuple[str, ...], capacities: Mapping[str, int]) -> World:
-    check = _nobody()
-    sizes = Sizes({"n": len(processes), "f": 0}, (), processes)
-    world = World(check, sizes, capacities, False, AtomT("Proc", processes))
-    world.instances.append(
-        Instance("", check.protocol, None, "", AtomT("Msg", ("some message",)), None)
-    )
-    return world
-
-
-@cache
-def _nobody() -> typed.Check:
-    (check,) = Spec(_NOBODY, "nobody.bcast").module.checks
-    return check

@@ -1,13 +1,14 @@
 """Derives the fairness assumptions: one function for each group of constraints.
 
-Specs say nothing about fairness.  Each action subject to fairness names the constraint that its
-instances belong to; ``text`` words the assumption.  Weak fairness is justice, strong fairness is
-compassion.
+Protocols say nothing about fairness, checks only of optional handlers.  Each action subject to
+fairness names the constraint that its instances belong to; ``text`` words the assumption.  Weak
+fairness is justice, strong fairness is compassion.
 
 ========  ======  =====================  =====================================================
 group     kind    key                    whose
 ========  ======  =====================  =====================================================
 step      weak    process                its conditions, all together
+fair …    either  process                an optional handler that the check calls fair
 client    weak    process                the requests that its clients still make
 effect    weak    process                what it has begun: effects, and what follows a `yield`
 activity  weak    process, place, names  what follows an `await`, each place with its names
@@ -25,13 +26,30 @@ from __future__ import annotations
 
 from checker.instantiate.world import WAITING, Later, Link, World
 from checker.language.link_kinds import Delivery
-from checker.model.ir import Expr, Fairness, FairnessKind
+from checker.language.syntax import typed
+from checker.model.ir import Action, Expr, Fairness, FairnessKind
+
+OPTIONAL = "fair "
+"""The groups of optional handlers begin so."""
 
 
 def step(process: Expr) -> Fairness:
     """Returns the constraint that a process whose conditions hold takes one of them."""
     text = "{0}, while it is correct, takes a step whenever it can go on doing so"
     return Fairness("step", (process,), FairnessKind.WEAK, text)
+
+
+def handler(label: str, clause: typed.FairHandler, process: Expr) -> Fairness:
+    """Returns the constraint that a process runs an optional handler; ``label``: unique."""
+    kind = FairnessKind.STRONG if clause.strongly else FairnessKind.WEAK
+    often = "if it can again and again" if clause.strongly else "whenever it can go on doing so"
+    text = f"{{0}}, while it is correct, runs `{clause.handler}` {often}"
+    return Fairness(f"{OPTIONAL}{label}", (process,), kind, text)
+
+
+def is_optional(action: Action) -> bool:
+    """Tells whether a process need not take ``action`` but for what the check says of it."""
+    return action.fairness is not None and action.fairness.group.startswith(OPTIONAL)
 
 
 def client(process: Expr) -> Fairness:

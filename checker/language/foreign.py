@@ -41,7 +41,10 @@ def _event(names: str) -> str:
 _NEVER = r"(?!)"
 """The pattern of a notation that only names tell."""
 _VARIABLE = "a variable is declared with `state v : T = e`"
-_FAIRNESS = "leave it out: fairness is derived from the faults, links and timing of the check"
+_FAIRNESS = (
+    "leave it out: fairness is derived from the faults, links and timing of the check; for one"
+    " condition, `may upon condition … as a`, a check says `fair a` or `strongly fair a`"
+)
 _CALL = "leave it out: a call is written `deliver(p, m)` or `beb.broadcast(M(x))`"
 _INVARIANT = "write `invariant x : e` or `property x : always e` beside the handlers"
 _GUARD = (

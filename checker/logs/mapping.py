@@ -21,12 +21,13 @@ COLUMNS = (
     *("vc", "payload_hash", "status", "effect", "name", "arguments", "state", "message", "fields"),
     *("from", "receivers", "lost", "producer", "epoch", "control", "transactional", "transaction"),
     "uncommitted",
+    "chosen",
     *("group", "generation", "call"),
     *("type", "f", "key", "value", "result", "host", "call_time", "return_time"),
 )
 """The columns of a row: the last line has those of histories."""
 
-OBJECTS = ("arguments", "fields", "state")
+OBJECTS = ("arguments", "chosen", "fields", "state")
 """Columns of which a mapping may name each part, such as ``fields.m`` or ``state.sent.term``."""
 
 VALUES = (*COLUMNS, "variable")

@@ -119,7 +119,7 @@ _Path = tuple[Scope, "_Todo | None", tuple[Event, ...], tuple[Pick, ...]]
 
 class Outcome(Struct, frozen=True):
     """An execution of a block with the choices that lead to it: its ``scope`` at the end, or its
-    runtime error; neither where it was removed."""
+    runtime error, with the ``events`` before; neither where it was removed."""
 
     picks: tuple[Pick, ...]
     scope: Scope | None = None
@@ -148,6 +148,7 @@ def outcomes(block: Block, start: Scope) -> Iterator[Outcome]:
     picks: tuple[Pick, ...] = ()
     while forks:
         poll()
+        events: tuple[Event, ...] = ()
         try:
             path = next(forks[-1], None)
             if path is None:
@@ -179,7 +180,7 @@ def outcomes(block: Block, start: Scope) -> Iterator[Outcome]:
             else:
                 yield Outcome(picks, scope, events)
         except RunFault as fault:
-            yield Outcome(picks, fault=fault)
+            yield Outcome(picks, events=events, fault=fault)
 
 
 def _fork(
@@ -342,6 +343,23 @@ def action_transitions(
                     yield Transition(action, params, state_of(system, way[0]), way[1])
     except RunFault as fault:
         yield Transition(action, (), None, (), fault)
+
+
+def events_before(system: TransitionSystem, state: State, failed: Transition) -> tuple[Event, ...]:
+    """Returns what has happened in ``failed``, a transition of ``state``, before its error."""
+    fault, body = failed.fault, failed.action.body + system.monitor
+    assert fault is not None
+    error = (fault.code, fault.message, fault.place)
+    try:
+        for scope in instances(system, failed.action, state):
+            if tuple(scope.names[p.name] for p in failed.action.params) != failed.params:
+                continue
+            for way in outcomes(body, scope):
+                if way.fault and (way.fault.code, way.fault.message, way.fault.place) == error:
+                    return way.events
+    except RunFault:
+        pass
+    return ()
 
 
 def constraint(action: Action, scope: Scope) -> Constraint | None:

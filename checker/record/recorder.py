@@ -254,10 +254,11 @@ class Recorder:
         sender: str | None = None,
         fields: Mapping[str, Any] | None = None,
         state: Mapping[str, Any] | None = None,
+        chosen: Mapping[str, Any] | None = None,
     ) -> int:
         """``message`` with ``fields`` is received from ``sender``, and handled: ``state`` are the
-        values of some variables after that."""
-        given = {"from": sender, "fields": fields, "state": state}
+        values of some variables after that, ``chosen`` what the handler chose."""
+        given = {"from": sender, "fields": fields, "state": state, "chosen": chosen}
         return self.record("receive", message=message, **given)
 
     def handler(
@@ -265,9 +266,10 @@ class Recorder:
         name: str,
         arguments: Mapping[str, Any] | None = None,
         state: Mapping[str, Any] | None = None,
+        chosen: Mapping[str, Any] | None = None,
     ) -> int:
-        """The handler ``name`` is taken."""
-        return self.record("handler", name=name, arguments=arguments, state=state)
+        """The handler ``name`` is taken, and has ``chosen`` these values."""
+        return self.record("handler", name=name, arguments=arguments, state=state, chosen=chosen)
 
 
 def _plain(value: Any) -> Any:

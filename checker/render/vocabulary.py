@@ -21,7 +21,7 @@ CONTROL = frozenset(
 CLAUSES = frozenset(
     "faults links timing detector given clients prove expect allow points bound view over noise"
     " drift ever any most per process within holds crash by chance almost"
-    " surely expected steps until least adversary".split()
+    " surely expected steps until least adversary fair strongly".split()
 )
 """Words of checks, in addition to those of declarations."""
 

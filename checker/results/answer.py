@@ -134,6 +134,16 @@ class Variety(Struct, frozen=True):
     states: Positive
 
 
+class StepCounts(Struct, frozen=True):
+    """The numbers of ``steps`` of explored states: of ``states`` of them, or of ``every`` one;
+    ``by_mark``: of these steps those that pass each mark of the system."""
+
+    states: int
+    every: bool
+    steps: int
+    by_mark: dict[int, int]
+
+
 class Reduced(Struct, frozen=True):
     """The reductions of an exploration.
 
@@ -200,6 +210,7 @@ class Answer(Struct, frozen=True):
     * ``reduced``: the reductions; the numbers refer to the explored part.
     * ``weights``: estimates of what multiplies the states most, if computed; ``varieties``: then
       the variables with several values, those with the most first.
+    * ``step_counts``: the numbers of steps by what happens in them, if counted.
     * ``omission``: an upper bound on the probability that some state was omitted (``None``: none
       was).
     * ``remarks``: remarks on how it was explored.
@@ -240,6 +251,7 @@ class Answer(Struct, frozen=True):
     reduced: Reduced = Reduced()
     weights: tuple[Weight, ...] = ()
     varieties: tuple[Variety, ...] = ()
+    step_counts: StepCounts | None = None
     omission: float | None = None
     up_to: int | None = None
     judged: int = -1

@@ -122,8 +122,7 @@ def causality(trace: Trace) -> Causality:
     noted, and the environment's, such as a split network), on those that wrote it; one that writes
     shared state also on those that have read the previous value.
     """
-    closing = () if trace.closing is None else (trace.closing,)
-    steps = (*trace.steps, *closing)
+    steps = trace.every_step
     arrows = _Post(trace).arrows(steps)
     lanes = tuple(trace.processes)
     if any(lane_of(step) == NOBODY for step in steps[1:]):

@@ -22,8 +22,7 @@ def require_fit(trace: Trace) -> None:
         raise ValueError(f"no loop: {trace.loop}")
     if trace.closing is not None and trace.loop is None:
         raise ValueError("a step closes a loop, but there is no loop")
-    closing = () if trace.closing is None else (trace.closing,)
-    steps = (*trace.steps, *closing)
+    steps = trace.every_step
     for number, step in enumerate(steps):
         _step(step, number, trace.processes)
     for what, where in _step_numbers(trace):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checker.model import ir
-from checker.model.interpreter import State, Transition
+from checker.model.interpreter import State, Transition, events_before
 from checker.model.ir import (
     ActionKind,
     Property,
@@ -15,8 +15,9 @@ from checker.model.ir import (
 )
 from checker.model.tree import nodes
 from checker.model.types import AtomT, MapT, default, universe
+from checker.records import replace
 from checker.results.crash_truncation import cut_short
-from checker.results.events import Crashed, Event, Stored
+from checker.results.events import Crashed, Event, Received, Stored
 from checker.results.lacking import lacking
 from checker.results.lost_at_recovery import with_lost_state
 from checker.results.mark_events import acting, at, trace_events
@@ -32,6 +33,7 @@ from checker.results.trace import (
     Change,
     Failure,
     Header,
+    InFlight,
     Json,
     ProcessOutcome,
     Step,
@@ -58,6 +60,8 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         *most, closing = with_lost_state(system, moments, (*steps, closing))
         steps = tuple(most)
     failure = None if run.fault is None else _failure(run.fault)
+    if failure is not None and run.fault is not None:
+        failure = replace(failure, step=_failing(system, run, run.fault))
     values: tuple[tuple[str, str], ...] = ()
     word: TraceWord
     if prop is not None:
@@ -84,7 +88,7 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         steps=steps,
         fates=fates,
         copies=copies_of(run, system, ever_crashed(whole) | _down(fates)),
-        in_flight=in_flight(system, run),
+        in_flight=_still_in_flight(system, run, failure),
         ends=run.ends,
         failure=failure,
         loop=run.loop,
@@ -124,6 +128,30 @@ def _failure(transition: Transition) -> Failure:
         return Failure(fault.code, fault.message, during)
     at = fault.place
     return Failure(fault.code, f"{fault.message}{at.calls}", during, at.file, at.line, at.column)
+
+
+def _still_in_flight(
+    system: TransitionSystem, run: Run, failure: Failure | None
+) -> tuple[InFlight, ...]:
+    """Returns the messages on links at the end, without the one that a step in error receives."""
+    found = list(in_flight(system, run))
+    events = () if failure is None or failure.step is None else failure.step.events
+    for event in events:
+        if isinstance(event, Received):
+            text = f"{event.message} from {event.sender} to {event.process}"
+            arrived = next((each for each in found if each.text == text), None)
+            if arrived is not None:
+                found.remove(arrived)
+    return tuple(found)
+
+
+def _failing(system: TransitionSystem, run: Run, fault: Transition) -> Step | None:
+    """Returns the step that ends in an error, as far as it went; ``None`` where nothing happened
+    before."""
+    events = events_before(system, run.last, fault)
+    if not events:
+        return None
+    return narrate_step(system, len(run.moments), run.last, Moment(run.last, fault, events))
 
 
 def _steps(system: TransitionSystem, run: Run) -> Iterator[Step]:

@@ -223,7 +223,9 @@ class FairnessJustification(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """The error of the execution with which a trace ends; ``during``: the action that met it."""
+    """The error of the execution with which a trace ends; ``during``: the action that met it;
+    ``step``: it as a step with what happened before the error, if anything did.  Its state is the
+    one before it."""
 
     code: str
     message: str
@@ -231,6 +233,7 @@ class Failure(Struct, frozen=True):
     file: str = ""
     line: Natural = 0
     column: Natural = 0
+    step: Step | None = None
 
 
 class Claim(Struct, frozen=True):
@@ -380,8 +383,15 @@ class Trace(Struct, frozen=True):
 
     @property
     def every_step(self) -> tuple[Step, ...]:
-        """The steps, followed by the one that closes the loop, if there is one."""
-        return self.steps if self.closing is None else (*self.steps, self.closing)
+        """The steps, followed by the one that closes the loop or ends in an error, if there is
+        one."""
+        last = self.closing or self.failing
+        return self.steps if last is None else (*self.steps, last)
+
+    @property
+    def failing(self) -> Step | None:
+        """The step that ends in a run-time error, if that is known."""
+        return None if self.failure is None else self.failure.step
 
     @property
     def is_recorded(self) -> bool:

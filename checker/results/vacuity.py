@@ -18,7 +18,7 @@ from checker.records import replace
 from checker.resources import display_name
 from checker.results.answer import Answer
 from checker.results.bounds import named_limits
-from checker.results.verdict import Covered, CoveredKind
+from checker.results.verdict import CountedSteps, Covered, CoveredKind, HandlerSteps
 
 COVERED: dict[MarkKind, CoveredKind] = {
     MarkKind.HANDLER: "handler",
@@ -130,6 +130,21 @@ def _never(info: MarkInfo) -> str:
 def coverage(system: TransitionSystem, answer: Answer) -> tuple[Covered, ...]:
     """Returns each handler, branch and crash point, and whether the search reached it."""
     return covered(system, answer.reached_marks)
+
+
+def counted_steps(system: TransitionSystem, answer: Answer) -> CountedSteps | None:
+    """Returns how many steps each handler has; ``None`` where they were not counted."""
+    counts = answer.step_counts
+    if counts is None:
+        return None
+    found = []
+    for group in _groups(system, lambda info: info.kind is MarkKind.HANDLER):
+        info = _representative(group)
+        at = info.place or SourceLocation("", 0, 0)
+        steps = sum(counts.by_mark.get(index, 0) for index, _ in group)
+        found.append(HandlerSteps(info.text, display_name(at.file), at.line, steps))
+    found.sort(key=lambda each: (-each.steps, each.file, each.line))
+    return CountedSteps(counts.states, counts.every, counts.steps, tuple(found))
 
 
 def covered(system: TransitionSystem, reached_marks: Collection[int]) -> tuple[Covered, ...]:

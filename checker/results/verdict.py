@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, assert_never
 
 from msgspec import Struct
 
+from checker.diagnostics.english import count
 from checker.diagnostics.packages import require_arrow
 from checker.extensions.views import html_of
 from checker.resources import version
@@ -227,6 +228,37 @@ class Covered(Struct, frozen=True):
     reached: bool
 
 
+class HandlerSteps(Struct, frozen=True):
+    """A handler at a place of the spec, and the number of ``steps`` in which it runs."""
+
+    text: str
+    file: str
+    line: Natural
+    steps: Natural
+
+
+class CountedSteps(Struct, frozen=True):
+    """The numbers of ``steps`` of explored states, of ``states`` of them or of ``every`` one:
+    ``handlers``, those with the most steps first.  Steps without a handler are those of the
+    network, of faults and of clients."""
+
+    states: Natural
+    every: bool
+    steps: Natural
+    handlers: tuple[HandlerSteps, ...] = ()
+
+    def share(self, number: int) -> str:
+        """Returns which part of the steps ``number`` of them are."""
+        percent = 100 * number / max(1, self.steps)
+        return "<1 %" if 0 < percent < 0.5 else f"{percent:.0f} %"
+
+    @property
+    def of(self) -> str:
+        """Of which states they are, in words."""
+        states = count(self.states, "state")
+        return f"all {states}" if self.every else f"a sample of {states}"
+
+
 class Audit(Struct, frozen=True):
     """What an exploration without reductions found, beside one with them; they do not disagree.
 
@@ -253,7 +285,8 @@ class Report:
     ``never``: handlers that are never taken, messages that are never sent; ``stopped``: why the
     search isn't exhaustive.  ``edges`` and ``bytes_per_edge`` are of the graph that was kept for
     liveness (0 where none was), ``liveness_seconds`` the time it took.  ``coverage``: only where it
-    was requested, otherwise ``None``.  ``kept``: the folder or URI in which the run still is.
+    was requested, otherwise ``None``; ``steps``: how many each handler has, where they were
+    counted.  ``kept``: the folder or URI in which the run still is.
     ``failed``: what was requested beside the verdicts and could not be done, in words.
     ``scenarios``: those of the check, where it ran as it was written.  ``reduce``: the reductions
     that are allowed, as the user said it; ``reduced``: those that were used; ``distinct_states``,
@@ -295,6 +328,7 @@ class Report:
     notes: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     coverage: tuple[Covered, ...] | None = None
+    steps: CountedSteps | None = None
     kept: str | None = None
     failed: tuple[str, ...] = ()
     scenarios: tuple[ScenarioVerdict, ...] = ()

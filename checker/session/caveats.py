@@ -158,7 +158,9 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         )
     if check.crash is not None and any(kind.connects for kind in check.link_kinds):
         found.append("the notice that a connection to a crashed process is gone is received")
-    free = [h.label for p in _protocols(check) for h in _handlers(p) if not h.is_fair]
+    fair = {clause.handler for clause in check.fair}
+    optional = (h for p in _protocols(check) for h in _handlers(p) if not h.is_fair)
+    free = [handler.label for handler in optional if handler.label not in fair]
     if free:
         shown = listing((f"`{label}`" for label in dict.fromkeys(free)), "or")
         found.append(f"no process ever has to take {shown}, which is written `may`")

@@ -386,7 +386,7 @@ def report_of(
     """Returns the report on ``answer``, of ``made``, which ``check`` from the file ``path`` is."""
     from checker.results.bounds import states_within
     from checker.results.judge import judge
-    from checker.results.vacuity import coverage, never_happened
+    from checker.results.vacuity import counted_steps, coverage, never_happened
 
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
     traces = bool(answer.violations) or answer.fault is not None
@@ -426,6 +426,7 @@ def report_of(
         bytes_per_edge=answer.bytes_per_edge,
         liveness_seconds=answer.liveness_seconds,
         coverage=coverage(made.system, answer) if options.coverage else None,
+        steps=counted_steps(made.system, answer) if options.coverage or cut else None,
         reduce=options.reduce,
         reduced=answer.reduced,
         weights=answer.weights,

@@ -210,6 +210,8 @@ def _bounds(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
     for budget in check.budgets:
         each = " per process" if budget.per_process else ""
         yield f"at most {_bound(budget.bound, sizes)} {budget.handler}{each}"
+    for clause in check.fair:
+        yield f"{'strongly ' * clause.strongly}fair {clause.handler}"
     yield from (f"only states with {' '.join(bound.text.split())}" for bound in check.bounds)
     if check.view is not None:
         yield f"states distinguished by {check.view.text}"

@@ -26,7 +26,13 @@ class Outgrown(Exception):
 
 
 class PreparedCheck:
-    """A check whose ``system`` is replaced by a larger one on demand (:meth:`fit`)."""
+    """A check whose ``system`` is replaced by a larger one on demand (:meth:`fit`).
+
+    ``change``: what is done to each system that is made.
+    """
+
+    change: Callable[[TransitionSystem], TransitionSystem] | None = None
+    _changed: tuple[TransitionSystem, TransitionSystem] | None = None
 
     def __init__(
         self,
@@ -49,7 +55,12 @@ class PreparedCheck:
     @property
     def system(self) -> TransitionSystem:
         """The system with its current capacities."""
-        return self._made.system
+        made = self._made.system
+        if self.change is None:
+            return made
+        if self._changed is None or self._changed[0] is not made:
+            self._changed = made, self.change(made)
+        return self._changed[1]
 
     @property
     def made(self) -> Instantiated:

@@ -10,7 +10,7 @@ from checker.diagnostics.english import listing
 from checker.records import replace
 from checker.results.events import Event, message_of
 from checker.results.terms import arguments, head, is_message
-from checker.results.trace import Step, Trace
+from checker.results.trace import Failure, Step, Trace
 
 
 def fold_wrappers(trace: Trace) -> tuple[Trace, tuple[str, ...]]:
@@ -82,10 +82,17 @@ def _step(name: str, step: Step) -> Step:
     return replace(step, events=tuple(map(event, step.events)), cut=tuple(map(event, step.cut)))
 
 
+def _failure(name: str, failure: Failure | None) -> Failure | None:
+    if failure is None or failure.step is None:
+        return failure
+    return replace(failure, step=_step(name, failure.step))
+
+
 def _folded(trace: Trace, name: str) -> Trace:
     return replace(
         trace,
         steps=tuple(_step(name, step) for step in trace.steps),
         closing=None if trace.closing is None else _step(name, trace.closing),
+        failure=_failure(name, trace.failure),
         copies=tuple(replace(each, message=_bare(name, each.message)) for each in trace.copies),
     )

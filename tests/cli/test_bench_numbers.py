@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,6 +125,31 @@ def test_a_check_that_does_not_ask_the_question_is_reported(
     rows[0]["question"] = "chance of stabilises at least"
     assert main(["bench", "qvbs", _write(tmp_path / "table.tsv", rows)]) == 2
     assert "does not ask `chance of stabilises at least`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("check", ["chance/nothing.bcast::one", "chance/herman_ring.bcast::two"])
+def test_the_other_rows_are_compared_where_one_can_not_be_run(
+    check: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = _cells("qvbs", "herman N=3", "haddad-monmege N=20 p=0.7")
+    rows[0]["check"] = check
+    assert main(["bench", "qvbs", _write(tmp_path / "table.tsv", rows)]) == 2
+    said = capsys.readouterr()
+    assert "2 as published, 0 differ, 0 not decided" in said.out
+    assert "1 not run: see the errors" in said.out and "  not run  " in said.out
+    assert "error[" in said.err
+
+
+def test_each_row_is_written_at_once(tmp_path: Path) -> None:
+    """Also where stdout is no terminal: who reads a pipe sees the first row before the last run."""
+    rows = _cells("qvbs", "herman N=3", "herman N=9")
+    command = [sys.executable, "-m", "checker.cli", "bench", "qvbs"]
+    command += [_write(tmp_path / "table.tsv", rows)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        first = [running.stdout.readline() for _ in range(2)]
+        assert first[1].startswith("herman N=3") and running.poll() is None
+        assert "2 as published" in running.stdout.read()
 
 
 def test_threshold_needs_a_folder(capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,6 +46,7 @@ PLAIN = {
     "ITEM": "", "STATEMENT": "skip", "EXPRESSION": "1", "FAULT": "crash <= 1, recover",
     "LINK": "connected", "TIMING": "asynchronous", "CLAUSE": "", "VERDICT": "violated",
 }  # fmt: skip
+OPTIONAL = "may upon condition v > 1 as falls { v := 0 }"
 PROPOSED = (
     ("FAULT", "pause", {}),
     ("FAULT", "cut <= 1", {}),
@@ -67,6 +68,8 @@ PROPOSED = (
     ("ITEM", "upon disconnected", {"hole": "skip"}),
     ("ITEM", "stable synced state", {"name": "b", "set<Proc>": "bool", "hole": "false"}),
     ("CLAUSE", "at most", {"hole": "ends"}),
+    ("CLAUSE", "fair", {"hole": "falls", "ITEM": OPTIONAL}),
+    ("CLAUSE", "strongly fair", {"hole": "falls", "ITEM": OPTIONAL}),
     ("VERDICT", "without", {"before": "violated ", "hole": "p1 crashes"}),
 )  # fmt: skip
 """A place, what is proposed there, and what else is to be written so that a spec comes of it."""

@@ -66,7 +66,9 @@ NOTATIONS = {
         "assume": (spec("  «ASSUME» n > 3"), "write `protocol P requires e`"),
         "fairness": (
             spec(check="fairness «WF_vars»(Next)"),
-            "leave it out: fairness is derived from the faults, links and timing of the check",
+            "leave it out: fairness is derived from the faults, links and timing of the check; for"
+            " one condition, `may upon condition … as a`, a check says `fair a` or"
+            " `strongly fair a`",
         ),
         "if": (spec(request="let a = «IF» m in seen THEN 1 ELSE 2"), "write `if c then a else b`"),
         "let": (spec(request="«LET» x == m IN skip"), "write `let x = e`"),

@@ -122,6 +122,7 @@ protocol   P ( k :Nat=2 )   implements  Q
 }
 check c of P {n=3 faults crash<=1,omission<=1
  at most 1 a,2   b  per process
+ fair a,b   strongly   fair  c
   clients{ p1 asks (p2,a)  p2 asks b,c }
   }
 """
@@ -147,6 +148,7 @@ protocol P(k: Nat = 2) implements Q {
 check c of P {
   n = 3  faults crash <= 1, omission <= 1
   at most 1 a, 2 b per process
+  fair a, b  strongly fair c
   clients { p1 asks (p2, a)  p2 asks b, c }
 }
 """

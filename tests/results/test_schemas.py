@@ -24,8 +24,8 @@ WRONG = ("no", [[]], {"no": {}}, 1.5, None)
 
 
 PUBLISHED: dict[str, tuple[str, str]] = {
-    "report": ("bivalence:reports:6", "3496b493e5783d60"),
-    "trace": ("bivalence:trace:5", "32baa8d9d82165e6"),
+    "report": ("bivalence:reports:6", "1b93d322d2daac6b"),
+    "trace": ("bivalence:trace:5", "e15b0f373f3bba92"),
     "valence": ("bivalence:valence-reports:6", "bb1b223f9baceead"),
     "conformance": ("bivalence:conformance-reports:6", "4e06a7f10513a465"),
     "monitoring": ("bivalence:monitor-lines:6", "22967ba809290017"),

@@ -87,6 +87,10 @@ class Draw:
         if self.has("budget"):
             world = replace(found.world, budget=self.random.choice((0, 1, 1, 2)))
             found = replace(found, world=replace(world, each=self.chance(40)))
+        if self.has("fair"):
+            (name,) = {h.called for h in top.handlers if h.may}
+            world = replace(found.world, fair=((name, self.chance(50)),))
+            found = replace(found, world=world)
         if self.has("taken"):
             bound = ("keeps", self.random.choice((0, 1, 1, 2)), self.chance(40))
             taken = (bound,) if " as keeps " in found.text() else ()
@@ -232,6 +236,8 @@ class Draw:
         if self.has("budget"):
             first = next(i for i, h in enumerate(handlers) if h.event == CONDITION)
             handlers[first] = replace(handlers[first], called="acts")
+        if self.has("fair"):
+            handlers = [replace(h, called=h.called or "takes") if h.may else h for h in handlers]
         roles: tuple[tuple[str, int], ...] = ()
         if self.has("roles"):
             small = LARGE & self.features or self.has("dies_with")

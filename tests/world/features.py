@@ -18,7 +18,7 @@ GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
 EVENTS = (
     "synchronous", "partial", "clocks", "timeout", "named_timer", "keyed_timer", "init", "recovers",
-    "condition", "counted", "quorum", "may", "now", "disconnected",
+    "condition", "counted", "quorum", "may", "fair", "now", "disconnected",
 )  # fmt: skip
 STATE = ("stable", "sync", "synced", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
@@ -67,6 +67,7 @@ NEEDS = {
     "yield_below": ("layer",),
     "choices_below": ("layer",),
     "may": ("condition",),
+    "fair": ("may",),
     "clocks": ("named_timer",),
     "now": ("clocks",),
     "reset": ("connected",),

@@ -273,7 +273,9 @@ class World:
     each with a role and its bound; the other roles do not have those that are ``alone``;
     ``recovering``: the roles that come back, if not all;
     ``budget``: how often the condition called ``acts`` is taken at most, by all, or (``each``) by
-    each process; ``taken``: the same of alternatives of these names."""
+    each process (reading: of the one called ``counted``); ``taken``: the same of alternatives of
+    these names; ``fair``: optional conditions of these names that are fair all the same, and
+    whether strongly."""
 
     n: int = 2
     crash: int = 0
@@ -306,6 +308,8 @@ class World:
     recovering: tuple[str, ...] = ()
     budget: int | None = None
     each: bool = False
+    counted: str = "acts"
+    fair: tuple[tuple[str, bool], ...] = ()
     taken: tuple[tuple[str, int, bool], ...] = ()
 
     def lines(self, request: str) -> list[str]:
@@ -340,6 +344,7 @@ class World:
             lines.append(f"  at most {self.budget} acts{' per process' * self.each}")
         for name, most, each in self.taken:
             lines.append(f"  at most {most} {name}{' per process' * each}")
+        lines += [f"  {'strongly ' * strong}fair {name}" for name, strong in self.fair]
         if self.limit is not None:
             lines.append(f"  bound {self.limit.text.partition(': always ')[2]}")
         told = [f"{p} {request} {', '.join(map(_wish, values))}" for p, values in self.clients]

@@ -118,6 +118,8 @@ class Reader(Expressions):
             alone=frozenset(f.kind for f in check.role_faults if f.alone),
             budget=self.size(handlers[0].bound) if handlers else None,
             each=bool(handlers) and handlers[0].per_process,
+            counted=handlers[0].handler if handlers else "",
+            fair=tuple((clause.handler, clause.strongly) for clause in check.fair),
             taken=tuple(
                 (b.handler, self.size(b.bound), b.per_process)
                 for b in check.budgets if b.alternative
@@ -238,6 +240,7 @@ class Reader(Expressions):
 
     def handler(self, handler: typed.Handler, role: str) -> Handler:
         budgets = {b.handler for b in self.check.budgets if not b.alternative}
+        fair = {clause.handler for clause in self.check.fair}
         guards = [handler.when] if handler.when is not None else []
         if handler.at is not None:
             me, span = typed.Self(typed.Proc(), handler.span), handler.span
@@ -251,7 +254,7 @@ class Reader(Expressions):
         return Handler(
             **event, guard=self.expr(guard) if guards else None, body=self.block(handler.body),
             may=not handler.is_fair, role=role,
-            called=handler.label if handler.label in budgets else "",
+            called=handler.label if handler.label in budgets | fair else "",
         )  # fmt: skip
 
     def event(self, on: typed.Event) -> dict[str, Any]:

@@ -212,8 +212,13 @@ def _conditions(model: Model, state: State, p: str, layer: Layer) -> Iterator[St
         domains = [model.domain(sort, layer.path) for _, sort in handler.binds]
         for values in product(*domains):
             names = dict(zip((n for n, _ in handler.binds), values, strict=True))
-            promise = None if handler.may else own(model, state, ("conditions", p), p)
-            yield Step(f"{p}: {handler.text}", _condition(p, layer.path, handler, names), promise)
+            promise, strong = ("conditions", p), False
+            if handler.may:
+                strong = dict(model.world.fair).get(handler.called)
+                promise = ("fair", layer.path, handler.called, p)
+            does = _condition(p, layer.path, handler, names)
+            kept = None if strong is None else own(model, state, promise, p)
+            yield Step(f"{p}: {handler.text}", does, kept, bool(strong))
 
 
 def _condition(
@@ -227,7 +232,8 @@ def _condition(
         assert handler.event == CONDITION and handler.guard is not None
         if not handler.guard.value(at):
             raise NoWay
-        if handler.called and way.model.world.budget is not None:
+        counted = handler.called == way.model.world.counted
+        if counted and way.model.world.budget is not None:
             key = ("taken", p if way.model.world.each else "")
             way.state[key] = way.state.get(key, 0) + 1
             if way.state[key] > way.model.world.budget:
@@ -325,10 +331,10 @@ def _settles(way: Way) -> None:
 def _next_round(way: Way) -> None:
     """In lock step: what is sent in a round arrives in it, so the next one begins when nothing that
     is owed in this one is left to do, or only what leaves everything as it is; what nobody owes is
-    lost then."""
+    lost then.  Whoever is fair to an optional handler need not run it in this round."""
     model, state = way.model, way.state
     for step in steps(model, state):
-        if step.promise is not None and step.promise != ("round",):
+        if step.promise is not None and step.promise[0] not in ("round", "fair"):
             found = (model.observed(made.state) for made in ways(model, state, step.does))
             if any(made != model.observed(state) for made in found):
                 raise NoWay

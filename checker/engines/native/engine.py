@@ -30,6 +30,7 @@ from checker.engines.native.search.trace_reconstruction import path_to
 from checker.engines.options import Options
 from checker.engines.search_engine import REGISTERS, SearchEngine, SearchProblem
 from checker.model import interpreter
+from checker.model.evaluate import RunFault
 from checker.model.interpreter import Event
 from checker.model.ir import TransitionSystem
 from checker.records import replace
@@ -94,6 +95,7 @@ class NativeEngine(SearchEngine):
             journal=None if run is None else partial(_journal, run, options, problem.system),
             compact=options.compact and run is None,
             carry=problem.carry,
+            count_steps=options.coverage,
         )
 
     def valence(self, problem: ValenceProblem, listener: Listener | None) -> ValenceGraph:
@@ -131,6 +133,7 @@ def explore(
     compact: bool = False,
     carry: Carry | None = None,
     answer_only: bool = False,
+    count_steps: bool = False,
 ) -> Answer:
     """Explores ``system`` and returns its answer.
 
@@ -139,7 +142,8 @@ def explore(
     ``compact``: where states take more than a word, fingerprints are kept in their place, and the
     answer states the probability that a state was omitted; there is no journal then; ``carry``:
     holds the results of an exploration with smaller capacities, and receives those of this one;
-    ``answer_only``: no time is spent on an estimate of what multiplies the states.
+    ``answer_only``: no time is spent on an estimate of what multiplies the states; ``count_steps``:
+    the steps of more states are counted for that.
     Raises :class:`Unsupported` where the engine can't take the system, ``RunFault`` where no
     initial state, or a property, can be computed, :class:`HandedOver` where the journal wants the
     run to continue elsewhere, and :class:`Cyclic` where the plan turns out not to be proven for the
@@ -165,6 +169,8 @@ def explore(
             if search.journal is not None:
                 search.journal.over(search)
             answer = _conclude(search, search.journal, answer_only)
+            if count_steps or not answer.exhaustive:
+                answer = _with_step_counts(search, answer, count_steps, answer_only)
             if carry is not None and answer.fault is not None:
                 carry.leave(search)
             return answer
@@ -285,6 +291,23 @@ def _conclude(search: Search, journal: Journal | None, answer_only: bool) -> Ans
                 search.store.drop(search.found.depth + 1)
             weights, varieties = blowup(search.system, search.store)
             answer = replace(answer, weights=weights, varieties=varieties)
+    return answer
+
+
+def _with_step_counts(
+    search: Search, answer: Answer, count_steps: bool, answer_only: bool
+) -> Answer:
+    """Returns the answer with the numbers of steps, of many states if that is what was asked."""
+    from checker.engines.native.search.blowup import SAMPLE
+    from checker.engines.native.search.step_counts import COUNTED, step_counts
+
+    is_worth_it = count_steps or (answer.distinct_states >= SOME and not answer_only)
+    if not is_worth_it or search.kernel.image.compact:
+        return answer
+    most = COUNTED if count_steps else SAMPLE
+    with contextlib.suppress(KeyboardInterrupt, RunFault):
+        counts = step_counts(search.system, search.store, answer.distinct_states, most)
+        return replace(answer, step_counts=counts)
     return answer
 
 

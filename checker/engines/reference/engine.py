@@ -6,6 +6,7 @@ Lamport's and Holzmann's textbooks describe the search; nothing here is clever.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -22,7 +23,16 @@ from checker.model.ir import Expr, PropertyKind, TransitionSystem
 from checker.model.views import seen
 from checker.properties.persistence import persistence_for_some
 from checker.records import replace
-from checker.results.answer import DECIDED, Answer, Limits, Listener, Path, Progress, stop_reason
+from checker.results.answer import (
+    DECIDED,
+    Answer,
+    Limits,
+    Listener,
+    Path,
+    Progress,
+    StepCounts,
+    stop_reason,
+)
 from checker.results.bounds import is_beyond
 
 NAME = "reference"
@@ -89,6 +99,8 @@ class _Search:
     ends: int = 0
     beyond: int = 0
     marks: set[int] = field(default_factory=set)
+    by_mark: Counter[int] = field(default_factory=Counter)
+    expanded: int = 0
     premises: set[str] = field(default_factory=set)
     violations: dict[str, Path] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
@@ -143,8 +155,11 @@ class _Search:
                 self.fault = self.fault or self.path_to(state, then_fault=True)
                 continue
             self.transitions += 1
-            self.marks.update(event.mark for event in transition.events)
+            passed = {event.mark for event in transition.events}
+            self.marks |= passed
+            self.by_mark.update(passed)
             found.append(transition.successor)
+        self.expanded += 1
         return found
 
     def exhausted_budget(self) -> str | None:
@@ -323,5 +338,6 @@ def _make_answer(search: _Search) -> Answer:
         beyond=search.beyond,
         stopped=search.stopped,
         judged=search.looked,
+        step_counts=StepCounts(search.expanded, exhaustive, search.transitions, search.by_mark),
     )
     return _with_liveness(search, answer)

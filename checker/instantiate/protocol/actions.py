@@ -75,7 +75,10 @@ def _condition(
     name = unique(world, f"{instance.path}{role.name + '.' if role.name else ''}{handler.label}")
     place = world.place(handler.span)
     kind, constraint = ActionKind.STEP, fairness.step(self)
-    promised = world.reliable(self) if handler.is_fair else FALSE
+    clause = next((c for c in world.check.fair if c.handler == handler.label), None)
+    if clause is not None:
+        constraint = fairness.handler(f"{instance.path}{handler.label}", clause, self)
+    promised = world.reliable(self) if handler.is_fair or clause is not None else FALSE
     said = spelled_conditions((event.condition, handler.when), env.bind_all(names))
     action = Action(name, kind, tuple(params), guard, body, promised, place, constraint, said)
     world.drafts.append(Draft(action, self))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checker.instantiate.fairness import is_optional
 from checker.instantiate.faults.fault_marks import HELD_UP
 from checker.instantiate.network import overflow
 from checker.instantiate.protocol.changes import changes, some
@@ -100,7 +101,7 @@ def order_rounds(
     """Returns ``actions`` with the guards that separate rounds, once the system is ``stable``."""
     left: list[Expr] = [negation(nothing_over), *_under_way(world)]
     for action in actions:
-        if action.kind in _URGENT and action.promised != FALSE:
+        if action.kind in _URGENT and action.promised != FALSE and not is_optional(action):
             left.append(_to_do(world, action))
     result = []
     for action in actions:

@@ -33,6 +33,14 @@ class HandlerBudget(Struct, frozen=True):
     span: Span
 
 
+class FairHandlers(Struct, frozen=True):
+    """``fair names``, or ``strongly fair names``."""
+
+    strongly: bool
+    names: tuple[ast.Name, ...]
+    span: Span
+
+
 class AnyOf(Struct, frozen=True):
     """``any of domain``, in a client's request."""
 

@@ -7,7 +7,14 @@ from msgspec import Struct
 from checker.diagnostics import Span
 from checker.language.syntax import ast
 from checker.language.syntax.ast_chance import ExpectChance, ProveChance
-from checker.language.syntax.ast_clauses import AnyOf, HandlerBudget, Scenario, StateBound, View
+from checker.language.syntax.ast_clauses import (
+    AnyOf,
+    FairHandlers,
+    HandlerBudget,
+    Scenario,
+    StateBound,
+    View,
+)
 from checker.language.syntax.ast_objects import Object, Returned
 
 
@@ -465,6 +472,7 @@ CheckItem = (
     | StateBound
     | View
     | HandlerBudget
+    | FairHandlers
     | Allow
     | Scenario
     | Mutant

@@ -105,6 +105,15 @@ class HandlerBudget(Struct, frozen=True):
     alternative: bool = False
 
 
+class FairHandler(Struct, frozen=True):
+    """``fair handler``: the fairness of each process that the optional handlers of this name have,
+    together."""
+
+    handler: str
+    strongly: bool
+    span: Span
+
+
 class Timing(Struct, frozen=True):
     """``kind``: ``asynchronous``, ``synchronous``, ``partial`` or ``clocks``; ``drift``: ticks by
     which two clocks may differ; ``noise``: timeouts that may come too early before a ``partial``
@@ -293,6 +302,7 @@ class Check(Struct, frozen=True):
     role_faults: tuple[RoleFault, ...] = ()
     recovering: tuple[str, ...] = ()
     budgets: tuple[HandlerBudget, ...] = ()
+    fair: tuple[FairHandler, ...] = ()
     view: View | None = None
     chance: tuple[ChanceQuestion, ...] = ()
 

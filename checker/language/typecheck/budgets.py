@@ -20,7 +20,7 @@ def budgets_of(
 ) -> tuple[typed.HandlerBudget, ...]:
     """Returns the budgets of ``items``; errors go to the report of ``home``."""
     made: dict[tuple[str, bool], typed.HandlerBudget] = {}
-    handlers = list(_handlers(protocol, given))
+    handlers = list(handlers_of(protocol, given))
     named = [handler for handler in handlers if not handler.label.startswith("upon ")]
     alternatives = {name for handler in handlers for name in _alternatives(handler)}
     for item in items:
@@ -60,7 +60,9 @@ def _is_by_itself(handler: typed.Handler) -> bool:
     return isinstance(handler.event, typed.OnCondition | typed.OnTimeout)
 
 
-def _handlers(protocol: typed.Protocol, given: tuple[typed.Given, ...]) -> Iterator[typed.Handler]:
+def handlers_of(
+    protocol: typed.Protocol, given: tuple[typed.Given, ...]
+) -> Iterator[typed.Handler]:
     """Yields the handlers of the protocol and of all layers below."""
     below = (stands_for(layer, given) for layer in layers_of(protocol, given))
     for each in (protocol, *(layer for layer in below if layer is not None)):

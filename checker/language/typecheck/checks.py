@@ -15,6 +15,7 @@ from checker.language.typecheck.chance import chance_questions
 from checker.language.typecheck.clients import clients_of
 from checker.language.typecheck.exactly_once import OVER, NotHere, is_once, once
 from checker.language.typecheck.expressions import check
+from checker.language.typecheck.fair_handlers import fair_handlers_of
 from checker.language.typecheck.interfaces import find_shared_property, has_same_operators
 from checker.language.typecheck.late_requirements import late_requirements
 from checker.language.typecheck.layers import World, check_given, stack_of
@@ -77,6 +78,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         byzantine=faults.byzantine,
         role_faults=faults.of_roles,
         budgets=budgets_of(_of(decl, ast_clauses.HandlerBudget), protocol, given, home),
+        fair=fair_handlers_of(_of(decl, ast_clauses.FairHandlers), protocol, given, home),
         recovering=faults.recovering,
         partitions=faults.partition,
         splits=faults.splits,

@@ -18,7 +18,7 @@ from checker.language.syntax.constant_text import constant_text
 Point = tuple[int, ...]
 """A level of each axis."""
 
-FAILS, LINKS, DETECTOR, FAIRNESS = "fails", "links", "detector", "fairness"
+FAILS, LINKS, DETECTOR, FAIR, FAIRNESS = "fails", "links", "detector", "fair", "fairness"
 """Parts of a world that several axes determine together."""
 KINDS = ("crash", "omission", "byzantine")
 """Kinds of faults of a process, each of which includes the ones before it."""
@@ -78,6 +78,9 @@ class World(Struct, frozen=True):
                 found[LINKS] = _links_text(self.check, at)
             elif axis.part == DETECTOR:
                 found[DETECTOR] = _detector_text(self.check, at)
+            elif axis.part == FAIR:
+                fair = (at[each.name] for each in self.axes if each.part == FAIR)
+                found[FAIR] = "+".join(value for value in fair if value) or "none"
             elif axis.part != FAIRNESS:
                 found[axis.part] = at[axis.name]
         return found
@@ -91,7 +94,7 @@ class World(Struct, frozen=True):
 def world_of(check: typed.Check, fairness: Mapping[str, str] | None = None) -> World:
     """Returns the axes of ``check``; ``fairness``: the kinds of steps for which its world assumes
     fairness, each with the assumption in words."""
-    found = [axis for part in (_stops, _links, _time) for axis in part(check)]
+    found = [axis for part in (_stops, _links, _time, _fair) for axis in part(check)]
     for kind, words in (fairness or {}).items():
         levels = (Level(kind, words), Level("none"))
         found.append(Axis(f"fairness of {kind}", levels, 0, FAIRNESS))
@@ -245,6 +248,17 @@ def _time(check: typed.Check) -> Iterator[Axis]:
             Level("asynchronous"),
         )
         yield Axis("timing", levels, _SYNCHRONY.index(kind), "timing")
+
+
+def _fair(check: typed.Check) -> Iterator[Axis]:
+    """Yields how fair each optional handler is that the check calls fair."""
+    for clause in check.fair:
+        name = clause.handler
+        levels = [Level(name, f"`{name}` is run if it can go on being run"), Level("")]
+        if clause.strongly:
+            words = f"`{name}` is run if it can be run again and again"
+            levels.insert(0, Level(f"strongly {name}", words))
+        yield Axis(f"fairness of `{name}`", tuple(levels), 0, FAIR)
 
 
 def _detector_text(check: typed.Check, at: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from checker.diagnostics import Diagnostic, Span, SpecError, option_span
 from checker.language.parser.cache import parse
-from checker.language.syntax import ast_items
+from checker.language.syntax import ast_clauses, ast_items
 from checker.language.syntax.walk import relocate
 from checker.language.typecheck.world import UNBOUNDED
 from checker.records import replace
@@ -34,6 +34,7 @@ WORDS = {
     "detector": "P, S, `eventually P`, `eventually S noise 2`, Omega or none",
     "given": "the implementation of a layer, such as `cons as oracle`",
     "crash_points": "inside or between_handlers",
+    "fair": "names of optional handlers, such as takes+leaves or `strongly takes`, or none",
 }
 """The clauses that can be set, and their values, in words."""
 
@@ -94,6 +95,8 @@ def _text(word: str, value: str) -> str | None:
         return f"crash points {value}"
     if value == NONE:
         return ""
+    if word == "fair":
+        return " ".join(re.sub(r"^(strongly )?", r"\1fair ", part) for part in parts)
     if word in BOUNDS:
         clauses = value.split(",") if word == "cut" else [value]
         return f"faults {', '.join(_bounded(word, clause.strip()) for clause in clauses)}"
@@ -123,6 +126,8 @@ def _about(item: ast_items.CheckItem, word: str) -> bool:
             return word == "given"
         case ast_items.CrashPoints():
             return word == "crash_points"
+        case ast_clauses.FairHandlers():
+            return word == "fair"
         case _:
             return False
 

@@ -81,6 +81,9 @@ def _shape(check: typed.Check) -> Iterator[Leaves]:
     for budget in check.budgets:
         message = f"a bound on how often `{budget.handler}` runs"
         yield Leaves("T020", message, budget.span, "leave out `at most`")
+    for clause in check.fair:
+        message = f"the fairness of `{clause.handler}` alone"
+        yield Leaves("T020", message, clause.span, f"leave out `fair {clause.handler}`")
     for layer in protocol.layers:
         message = f"the layer `{layer.name}` has state"
         yield Leaves("T001", message, layer.span, "use `send M to all` instead of a layer")

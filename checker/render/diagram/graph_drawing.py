@@ -44,8 +44,11 @@ STYLE = f""":where(:root) {{ {LIGHT} }}
 .graph .place.violating .bad {{ fill: var(--c6); font-weight: 700; }}
 .graph .place text {{ text-anchor: middle; }}
 .graph .edge {{ fill: none; stroke-width: 1.5; }}
-.graph .letter {{ text-anchor: middle; font-weight: 700; paint-order: stroke;
-  stroke: var(--paper); stroke-width: 5px; stroke-linejoin: round; }}
+.graph .letter {{ text-anchor: middle; font-weight: 700; }}
+"""
+
+HALO = """@supports (fill: var(--ink)) { .graph .letter { paint-order: stroke;
+  stroke: var(--paper); stroke-width: 5px; stroke-linejoin: round; } }
 """
 
 Point = tuple[float, float]
@@ -100,12 +103,12 @@ class Canvas(Struct):
         width, height = self.width, self.y + MARGIN
         size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
         tips = "".join(_tip(self.prefix, number) for number in range(COLOURS))
-        return "\n".join(
+        drawn = "\n".join(
             (
                 f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img"'
                 f' aria-labelledby="{self.prefix}title" {size}>',
                 f'<title id="{self.prefix}title">{safe(title)}</title>',
-                f"<style>{STYLE}</style>",
+                f"<style>{STYLE}{HALO}</style>",
                 f"<defs>{tips}</defs>",
                 f'<rect width="{width:.0f}" height="{height:.0f}" style="fill:var(--paper)"/>',
                 *self.parts,
@@ -113,6 +116,22 @@ class Canvas(Struct):
                 "",
             )
         )
+        return _with_light_colours(drawn)
+
+
+def _with_light_colours(drawn: str) -> str:
+    """Returns a document in which each colour that is a custom property comes behind the light one:
+    programs that don't know custom properties, such as converters to PDF, take that."""
+    plain, halo, rest = drawn.partition(HALO)
+    return "".join((_both_colours(plain), halo, _both_colours(rest)))
+
+
+def _both_colours(text: str) -> str:
+    for name, colour in (pair.split(":") for pair in LIGHT.split(";")):
+        for coloured in ("fill:", "fill: ", "stroke:", "stroke: ", "background: "):
+            wanted = f"{coloured}var({name})"
+            text = text.replace(wanted, f"{coloured}{colour};{wanted}")
+    return text
 
 
 def letters_of(number: int) -> str:

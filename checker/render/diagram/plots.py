@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from checker.render.diagram.graph_drawing import CHARACTER, COLOURS, LINE, MARGIN, Canvas
 from checker.render.diagram.svg_signs import number, safe
-from checker.results.frontier import SHOWN, FrontierCell
-from checker.words.frontier import cell_text, shown_at
+from checker.results.frontier import SHOWN, Frontier, FrontierCell, PropertyFrontier
+from checker.words.frontier import cell_text, shown_at, worlds_of
 
 WIDE, HIGH, LEFT = 290.0, 200.0, 74.0
 """The size of the plot without its axes, and where it begins."""
@@ -64,7 +64,19 @@ class Plot(Struct, frozen=True):
 
 def plot_svg(plot: Plot, prefix: str = "") -> str:
     """Returns a plot as an SVG document; ``prefix``: of its ids."""
+    return plots_svg((plot,), plot.title, prefix)
+
+
+def plots_svg(plots: Sequence[Plot], title: str, prefix: str = "") -> str:
+    """Returns plots, one below the other, as an SVG document; ``prefix``: of its ids."""
     canvas = Canvas(prefix, width=LEFT + WIDE + MARGIN, columns=COLUMNS)
+    for at, plot in enumerate(plots):
+        canvas.y += LINE * 2 * bool(at)
+        _draw(plot, canvas)
+    return canvas.document(title)
+
+
+def _draw(plot: Plot, canvas: Canvas) -> None:
     canvas.line(plot.title, "band")
     top = canvas.y + LINE * 1.5
     places = _Places(plot, top)
@@ -76,7 +88,6 @@ def plot_svg(plot: Plot, prefix: str = "") -> str:
         canvas.parts.append(_stairs(plot, places))
     canvas.y = top + HIGH + LINE * 2.5
     _legend(plot, canvas)
-    return canvas.document(plot.title)
 
 
 class _Places:
@@ -188,6 +199,20 @@ def frontier_plot(
     boundary = known if whole else ()
     series = {"": points}
     return Plot(title, (names[1], across), (names[0], ticks), series, False, boundary, not proved)
+
+
+def frontier_plots(report: Frontier, found: PropertyFrontier) -> Iterator[tuple[str, Plot]]:
+    """Yields the plots of a property, each with the settings of its world."""
+    for world, across, cells in worlds_of(report, found):
+        proved = any(each.proved and each.world == world for each in found.boundaries)
+        title = " ".join((found.property, world)).strip()
+        yield world, frontier_plot(title, (report.harder[0], across), cells, proved=proved)
+
+
+def frontier_svg(report: Frontier) -> str:
+    """Returns the plots of all properties and worlds as one SVG document."""
+    plots = [plot for each in report.properties for _, plot in frontier_plots(report, each)]
+    return plots_svg(plots, f"How far {report.check} holds")
 
 
 def _kind(cell: FrontierCell) -> str:

@@ -94,9 +94,11 @@ def _named_processes(trace: Trace) -> set[str]:
 
 
 def violating_step(trace: Trace) -> int | None:
-    """Returns the step that violates the property; ``None`` where the violation is that something
-    never happens.
+    """Returns the step that violates the property, or ends in an error; ``None`` where the
+    violation is that something never happens, or nothing is known of the step in error.
     """
+    if trace.failing is not None:
+        return trace.failing.number
     safety = trace.word == "violated" and trace.loop is None and trace.failure is None
     return trace.length if safety else None
 
@@ -119,7 +121,7 @@ def violations_of(
         text = "the run ends with an error here"
     at = next((m for m in marks if m.step == violating_step(trace) and m.first and m.lane), None)
     if at is not None:
-        text = "violated here"
+        text = "violated here" if trace.failure is None else f"error {trace.failure.code} here"
         wide = cell_len(text) * WORDS + 8
         places = [
             Box(at.x - wide / 2, at.y + 22, at.x + wide / 2, at.y + 38),
@@ -131,7 +133,8 @@ def violations_of(
         box = places[room.best(liked)]
         room.take(box)
         return (Violation(at.step, at.lane, at.x, at.y, text, box),)
-    step = trace.length if trace.failure is not None else violating_step(trace)
+    step = violating_step(trace)
+    step = trace.length if step is None and trace.failure is not None else step
     middle = (lanes[0].x + lanes[-1].x) / 2 if lanes else 0.0
     at_ends = [("", middle, text)] if step is not None else []
     at_ends = at_ends or _at_ends(trace, lanes, strips) or [("", middle, text)]

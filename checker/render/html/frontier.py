@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from checker.diagnostics.visible import visible
-from checker.render.diagram.plots import frontier_plot, plot_svg
+from checker.render.diagram.plots import HOLDS, Plot, frontier_plots, plot_svg
 from checker.render.html.content import short_file_name
 from checker.render.html.page import environment, policy, style
 from checker.render.html.weakest_worlds import opening_script, run_of
@@ -40,6 +40,7 @@ def frontier_page(report: Frontier) -> str:
 
 def _property(report: Frontier, found: PropertyFrontier) -> dict[str, Any]:
     name = f"property-{found.property}"
+    plots = dict(frontier_plots(report, found))
     ids = {shown_at(c): f"{name}-{i}" for i, c in enumerate(found.cells) if c.trace is not None}
     return {
         "id": name,
@@ -51,7 +52,7 @@ def _property(report: Frontier, found: PropertyFrontier) -> dict[str, Any]:
         "tables": [
             {
                 **_table(report, world, across, cells, ids),
-                "plot": _plot(report, found, world, across, cells),
+                "plot": _plot(plots[world], f"{found.property}-{zlib.crc32(world.encode()):x}-"),
             }
             for world, across, cells in worlds_of(report, found)
         ],
@@ -68,21 +69,13 @@ def _property(report: Frontier, found: PropertyFrontier) -> dict[str, Any]:
     }
 
 
-def _plot(
-    report: Frontier,
-    found: PropertyFrontier,
-    world: str,
-    across: str,
-    cells: dict[str, dict[str, FrontierCell]],
-) -> Markup:
+def _plot(plot: Plot, prefix: str) -> Markup:
     """Returns the plot of one of the small tables; nothing if there is no axis across, or if
     everything holds."""
-    if not across or all(c.known == "holds" for row in cells.values() for c in row.values()):
+    points = [point for series in plot.series.values() for point in series]
+    if not plot.across[0] or all(point.kind == HOLDS for point in points):
         return Markup("")
-    proved = any(each.proved and each.world == world for each in found.boundaries)
-    title = " ".join((found.property, world)).strip()
-    drawn = frontier_plot(title, (report.harder[0], across), cells, proved=proved)
-    return Markup(plot_svg(drawn, f"{found.property}-{zlib.crc32(world.encode()):x}-"))
+    return Markup(plot_svg(plot, prefix))
 
 
 def _table(

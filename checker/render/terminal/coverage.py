@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from checker.diagnostics.english import listing
-from checker.results.verdict import Covered, CoveredKind
+from checker.diagnostics.english import count, listing
+from checker.results.verdict import CountedSteps, Covered, CoveredKind
 
 KINDS: dict[CoveredKind, str] = {
     "handler": "handlers",
@@ -22,22 +22,31 @@ KINDS: dict[CoveredKind, str] = {
 PREFIX = {"branch": "branch: ", "point": "crash "}
 
 
-def coverage_view(covered: tuple[Covered, ...]) -> RenderableType:
-    """Renders what some execution reached, in the order of the source, with a line of totals."""
+def coverage_view(
+    covered: tuple[Covered, ...], steps: CountedSteps | None = None
+) -> RenderableType:
+    """Renders what some execution reached, in the order of the source, with a line of totals;
+    ``steps``: of handlers."""
     title = Text("Coverage", style="bold")
     title.append(f": {_summary(covered)}", style="not bold")
+    if steps is not None:
+        title.append(f"; {count(steps.steps, 'step')} of {steps.of}", style="not bold")
     parts: list[RenderableType] = [title]
     for file, inside in groupby(covered, key=lambda each: each.file):
         if file:
             parts.append(Text(file, style="dim", overflow="fold"))
-        parts.append(_table(list(inside)))
+        parts.append(_table(list(inside), steps))
     return Group(*parts)
 
 
-def _table(covered: list[Covered]) -> RenderableType:
+def _table(covered: list[Covered], steps: CountedSteps | None) -> RenderableType:
+    numbers = {} if steps is None else {(h.file, h.line, h.text): h.steps for h in steps.handlers}
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     table.add_column(no_wrap=True, min_width=6, justify="right")
     table.add_column(no_wrap=True)
+    if steps is not None:
+        table.add_column(no_wrap=True, justify="right")
+        table.add_column(no_wrap=True, justify="right")
     table.add_column(overflow="fold", ratio=1)
     table.expand = True
     for each in covered:
@@ -45,7 +54,12 @@ def _table(covered: list[Covered]) -> RenderableType:
         indent = 0 if each.kind == "handler" else 2
         line = f":{each.line}" if each.line else ""
         text = Text(f"{PREFIX.get(each.kind, '')}{each.text}")
-        table.add_row(Text(line, style="dim"), mark, Padding(text, (0, 0, 0, indent)))
+        number = numbers.get((each.file, each.line, each.text)) if each.kind == "handler" else None
+        cells = [] if steps is None else ["", ""]
+        if steps is not None and number is not None:
+            cells = [count(number, "step"), steps.share(number)]
+        place = Text(line, style="dim")
+        table.add_row(place, mark, *cells, Padding(text, (0, 0, 0, indent)))
     return table
 
 

@@ -11,6 +11,7 @@ RETURN, OPERATION = "◁", "┃"
 DELIVERY, PERFORM, STORE = "■", "◆", "▪"
 NOT_DELIVERED, NOT_PERFORMED, NOT_STORED = "□", "◇", "▫"
 CRASH, RECOVERY, SUSPICION, TIMER = "✕", "↑", "?", "◷"
+ERROR = "✘"
 COIN = "◐"
 LOST, MISSED, UNDER_WAY = "✗", "○", "·"
 RIGHT, LEFT = "►", "◄"
@@ -27,7 +28,7 @@ STAND_INS = {
     "▪": "&", "□": "_", "◇": "_", "▫": "_", "✕": "X", "↑": "^", "◷": "@", "✗": "x", "○": "0",
     "·": "*", "►": ">", "◄": "<", "─": "-", "┄": ".", "═": "=", "┼": "+", "━": "=", "┃": "!",
     "┏": "!", "┗": "!", "…": "~", "⋯": "~", "╟": "+", "╢": "+", "╫": "+",
-    "◁": "]", "╂": "+", "◐": "%",
+    "◁": "]", "╂": "+", "◐": "%", "✘": "E",
 }  # fmt: skip
 """The ASCII stand-in for each sign."""
 
@@ -44,6 +45,7 @@ MEANINGS = (
     (STORE, "stores"),
     (NOT_STORED, "would have stored"),
     (CRASH, "crashes"),
+    (ERROR, "ends in a run-time error"),
     (DOWN, "is down"),
     (RECOVERY, "is back up"),
     (BYZANTINE, "is Byzantine"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from checker.diagnostics.english import count
 from checker.render.terminal.amounts import about, foretold
-from checker.results.verdict import Report
+from checker.results.verdict import CountedSteps, Report
 
 HEAVIEST = 4
 """The largest number of weights that are shown."""
@@ -32,6 +32,8 @@ def reduction_rows(report: Report, *, verbose: bool) -> Iterator[tuple[str, str]
         yield "forecast", foretold(report.forecast)
     if report.weights:
         yield "weight", _weights(report)
+    if report.steps is not None and not report.exhaustive and report.steps.steps:
+        yield "steps", _most_steps(report.steps)
     yield from (("smaller", said) for said in report.smaller)
     if report.audit is not None:
         yield "audit", report.audit.said
@@ -65,6 +67,13 @@ def _weights(report: Report) -> str:
     first, *others = report.weights[:HEAVIEST]
     more = "".join(f", {each.name} by {about(each.factor)}" for each in others)
     return f"{first.name} multiplies the states by about {about(first.factor)}{more}"
+
+
+def _most_steps(steps: CountedSteps) -> str:
+    """Returns which handlers have the most steps, and their shares."""
+    shown = [f"{steps.share(h.steps)} of `{h.text}`" for h in steps.handlers[:HEAVIEST] if h.steps]
+    rest = "" if shown else "no handler"
+    return f"{', '.join(shown) or rest}, in {steps.of}"
 
 
 def _curious(report: Report) -> bool:

@@ -74,7 +74,7 @@ def figures_view(report: Report, *, verbose: bool = False) -> RenderableType:
     ]
     parts.append(_facts(report, verbose))
     if report.coverage is not None:
-        parts.append(coverage_view(report.coverage))
+        parts.append(coverage_view(report.coverage, report.steps))
     return stack(parts)
 
 

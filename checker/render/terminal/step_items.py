@@ -98,6 +98,8 @@ def _block(trace: Trace, order: Causality, step: Step) -> Block:
         lane = change.process or step.process
         if change.variable in trace.reads and not change.quiet and lane in known:
             items.append(LaneItem(lane, "", f"{change.title} = {change.after}", TOLD))
+    if trace.failure is not None and step == trace.failing and step.process in known:
+        items.append(LaneItem(step.process, m.ERROR, f"error {trace.failure.code}", FAULT))
     at = [item for item in items if item.lane in known]
     if not at and not arrows and step.process in known:
         at = [_of_itself(step)]

@@ -44,7 +44,7 @@ def blowup(
 ) -> tuple[tuple[Weight, ...], tuple[Variety, ...]]:
     """The factors that multiply the states in ``store``, and the numbers of values that the
     variables have in a sample of them, the largest first."""
-    rows = _sample(store)
+    rows = sample_rows(store, SAMPLE)
     if not rows:
         return (), ()
     layout = store.kernel.image.layout
@@ -76,10 +76,10 @@ def _varieties(system: TransitionSystem, sample: Sequence[State]) -> tuple[Varie
     return tuple(sorted(found, key=lambda each: (-each.values, each.name)))
 
 
-def _sample(store: Store) -> list[tuple[int, ...]]:
-    """The words of sampled states, in an order that depends only on the states."""
+def sample_rows(store: Store, most: int) -> list[tuple[int, ...]]:
+    """Returns the words of ``most`` sampled states, in an order that depends only on the states."""
     rows = (row for level in _levels(store) for row in _rows(store, level))
-    least = heapq.nsmallest(SAMPLE, ((zlib.crc32(row), row) for row in rows))
+    least = heapq.nsmallest(most, ((zlib.crc32(row), row) for row in rows))
     return [tuple(memoryview(row).cast("Q")) for _, row in least]
 
 

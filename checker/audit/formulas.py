@@ -1,0 +1,222 @@
+"""Takes formulas apart that have no plan: which can be evaluated over recorded events, and how."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from checker.language.syntax import typed
+from checker.language.syntax.walk import nodes_of
+from checker.properties.growth import grows
+from checker.properties.premises import Binders, is_temporal
+from checker.properties.safety_parts import PremiseGoal, invariants
+
+CRASHES = "@crashes"
+"""Stands for crashes and recoveries where requests and indications are named."""
+
+
+class Goal(Struct, frozen=True):
+    """``forall binders: premise ~> goal``, at the end of a log.
+
+    ``premise`` ``None``: always true; ``lasts``: the goal has to be true at the end, whatever was
+    true before (``eventually always``, ``always eventually``).
+    """
+
+    binders: Binders
+    premise: typed.Expr | None
+    goal: typed.Expr
+    lasts: bool = False
+
+
+class Parts(Struct, frozen=True):
+    """The conjuncts of a formula: about every state, about the first state, about the whole run."""
+
+    always: tuple[PremiseGoal, ...] = ()
+    initially: tuple[PremiseGoal, ...] = ()
+    leads: tuple[Goal, ...] = ()
+
+    def and_also(self, other: Parts) -> Parts:
+        """Returns the conjuncts of both."""
+        return Parts(
+            self.always + other.always,
+            self.initially + other.initially,
+            self.leads + other.leads,
+        )
+
+
+def parts_of(formula: typed.Expr, binders: Binders = ()) -> Parts | None:
+    """Returns the conjuncts of ``formula``; ``None`` where it is no conjunction of forms that the
+    events of a log decide."""
+    match formula:
+        case typed.Operation(_, "and", args, _) if is_temporal(formula):
+            found = Parts()
+            for each in args:
+                part = parts_of(each, binders)
+                if part is None:
+                    return None
+                found = found.and_also(part)
+            return found
+        case typed.Quantified(_, "forall", inner, body, _) if not is_temporal(inner):
+            return parts_of(body, binders + inner) if is_temporal(body) else None
+        case typed.Temporal(_, "always", (body,), _) if not is_temporal(body):
+            states = invariants(formula, binders)
+            return None if states is None else Parts(always=states)
+        case typed.Temporal(_, "initially", (body,), _) if not is_temporal(body):
+            return Parts(initially=(PremiseGoal(binders, None, body),))
+        case typed.Temporal():
+            goal = _goal(formula, binders)
+            return None if goal is None else Parts(leads=(goal,))
+        case _:
+            return None
+
+
+def _goal(formula: typed.Temporal, binders: Binders) -> Goal | None:
+    """Returns what ``formula`` asks of the whole run; ``None`` for nested forms of another kind."""
+    match formula:
+        case typed.Temporal(_, "~>", (premise, goal), _) if not is_temporal((premise, goal)):
+            return Goal(binders, premise, goal)
+        case typed.Temporal(_, "eventually", (goal,), _) if not is_temporal(goal):
+            return Goal(binders, None, goal)
+        case typed.Temporal(
+            _, "eventually", (typed.Temporal(_, "always", (goal,), _),), _
+        ) | typed.Temporal(_, "always", (typed.Temporal(_, "eventually", (goal,), _),), _) if (
+            not is_temporal(goal)
+        ):
+            return Goal(binders, None, goal, lasts=True)
+        case _:
+            return None
+
+
+def why_not(formula: typed.Expr) -> tuple[str, str]:
+    """Returns why ``formula`` can't be evaluated over the events of a log, and what can be done;
+    nothing where it can."""
+    for node in nodes_of(formula):
+        match node:
+            case typed.Causes():
+                return "it reads causes of broadcasts", "ask the library's `causal_order`"
+            case typed.Param(_, name, _) if name != "n":
+                return f"it reads `{name}`, and a log does not say how large that is", ""
+            case typed.Processes(_, str() as role, _):
+                return f"it is about the role `{role}`, and a log has no roles", "use `Proc`"
+            case typed.Again():
+                return "it calls a definition that calls itself", ""
+    if parts_of(formula) is None:
+        return (
+            "it nests temporal operators",
+            "write a conjunction of `always e`, `a ~> b`, `eventually e` and `initially e`",
+        )
+    return "", ""
+
+
+# ---- the direction in which events change a formula ------------------------------------------
+
+
+class Effects(Struct, frozen=True):
+    """Which requests and indications can make the states of a formula true (``helping``), false
+    (``harming``), or either (``both``), as more of them happen.
+
+    ``single``: each of its instances has at most one event that can make it false.
+    """
+
+    helping: frozenset[str]
+    harming: frozenset[str]
+    both: frozenset[str]
+    single: bool
+
+    @property
+    def only_harm(self) -> bool:
+        """Whether what is false once stays false."""
+        return not self.helping and not self.both
+
+
+def effects_of(parts: tuple[PremiseGoal, ...]) -> Effects:
+    """Returns what more events do to ``always`` of all ``parts``."""
+    helping: set[str] = set()
+    harming: set[str] = set()
+    both: set[str] = set()
+    single = True
+    for part in parts:
+        found = [s for binder in part.binders for s in _of_binder(binder, "forall", True)]
+        found += [] if part.premise is None else _signs(part.premise, False)
+        found += _signs(part.goal, True)
+        single = single and sum(sign is not True for _, sign in found) < 2
+        for op, sign in found:
+            (both if sign is None else helping if sign else harming).add(op)
+    mixed = both | (helping & harming)
+    return Effects(frozenset(helping - mixed), frozenset(harming - mixed), frozenset(mixed), single)
+
+
+_Sign = tuple[str, bool | None]
+"""A request or indication, and whether more of it makes a formula true; ``None``: unknown."""
+
+
+def _signs(expr: typed.Expr, positive: bool) -> list[_Sign]:
+    """Returns what more events do to ``expr``; ``positive``: it is not negated."""
+    match expr:
+        case typed.Operation(_, "not", (part,), _):
+            return _signs(part, not positive)
+        case typed.Operation(_, "=>", (left, right), _):
+            return _signs(left, not positive) + _signs(right, positive)
+        case typed.Operation(_, "and" | "or", args, _):
+            return [sign for each in args for sign in _signs(each, positive)]
+        case typed.Operation(_, "not in", (item, of), _):
+            return _member(item, of, not positive)
+        case typed.Operation(_, "in", (item, of), _):
+            return _member(item, of, positive)
+        case typed.Operation(_, "<" | "<=" | ">" | ">=" as op, (left, right), _):
+            return _compared(left, right, positive == (op[0] == ">"))
+        case typed.Quantified(_, kind, binders, body, _):
+            found = [s for each in binders for s in _of_binder(each, kind, positive)]
+            return found + _signs(body, positive)
+        case typed.HistoryOrder() | typed.Repeated() if grows(expr):
+            return [(expr.op, positive)]
+        case _:
+            return [(op, None) for op in sorted(_read(expr))]
+
+
+def _member(item: typed.Expr, of: typed.Expr, positive: bool) -> list[_Sign]:
+    if isinstance(of, typed.History) and not _read(item) and not _read(of.owner):
+        return [(of.op, positive)]
+    return [(op, None) for op in sorted(_read(item) | _read(of))]
+
+
+def _compared(left: typed.Expr, right: typed.Expr, positive: bool) -> list[_Sign]:
+    """Returns what more events do to ``left > right``; several events of one history may matter."""
+    match left, right:
+        case typed.Operation(_, "size", (typed.History() as of,), _), _ if not _read(right):
+            return _counted(of, positive)
+        case _, typed.Operation(_, "size", (typed.History() as of,), _) if not _read(left):
+            return _counted(of, not positive)
+        case _:
+            return [(op, None) for op in sorted(_read(left) | _read(right))]
+
+
+def _counted(of: typed.History, positive: bool) -> list[_Sign]:
+    return [(of.op, None)] if _read(of.owner) else [(of.op, positive), (of.op, positive)]
+
+
+def _of_binder(binder: typed.Binder, kind: str, positive: bool) -> list[_Sign]:
+    """Returns what more members of a domain do to a quantified formula: more are to satisfy it, or
+    more may."""
+    helps = positive == (kind == "exists")
+    found = [] if binder.where is None else _signs(binder.where, helps)
+    domain = binder.domain
+    plain = not _read(binder.pattern)
+    if plain and isinstance(domain, typed.History) and not _read(domain.owner):
+        return [(domain.op, helps), *found]
+    return [(op, None) for op in sorted(_read(domain) | _read(binder.pattern))] + found
+
+
+def operators_read(expr: object) -> frozenset[str]:
+    """Returns the requests and indications whose events ``expr`` reads."""
+    return frozenset(_read(expr))
+
+
+def _read(expr: object) -> set[str]:
+    found: set[str] = set()
+    for node in nodes_of(expr):
+        match node:
+            case typed.History() | typed.HistoryOrder() | typed.Repeated():
+                found.add(node.op)
+            case typed.Correct(_, "crashed" | "faulty", _, _):
+                found.add(CRASHES)
+    return found
