@@ -100,12 +100,13 @@ def test_no_name_of_a_set_stays() -> None:
 
 
 def test_symmetry_is_used_once_there_are_many_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "LARGE", 4096)
     report = run_check(BOOKKEEPER, "one_entry", Options(audit=True))
     assert report.exit_code == 0
     assert report.distinct_states == 12_385
     assert report.reduced.used == ("symmetry", "dead")
     assert report.audit is not None and "the same verdicts" in report.audit.said
-    monkeypatch.setattr(search, "LOOK_FROM", 1_000_000)
+    monkeypatch.setattr(search, "LARGE", 1_000_000)
     report = run_check(BOOKKEEPER, "one_entry", Options())
     assert report.distinct_states == 69_232
     assert report.reduced.used == ("dead",)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -55,7 +54,8 @@ SLICE = 0.1
 
 LOOK_FROM = 4096
 """The number of states from which on cycles are looked for."""
-NEVER = sys.maxsize
+LARGE = 131_072
+"""The number of states from which on it pays to begin anew with the plan for large systems."""
 LONG = 20_000
 """The number of states from which on violations are reported during a search."""
 
@@ -97,7 +97,7 @@ class Search:
         self._pool: ThreadPoolExecutor | None = None
         self._spare, self._share, self._lock = 0, 0, Lock()
         self._grain = 256
-        self._look_at = LOOK_FROM
+        self._look_at, self._stays = LOOK_FROM, False
         self._monitored = bool(monitored(system))
         self._reported = self.started
         self.runs: dict[Target, Path] = {}
@@ -156,8 +156,7 @@ class Search:
         found.maybe_cyclic |= self.found.maybe_cyclic or 0 < limit <= found.depth
         self.found, self.depth = found, found.depth
         self.complete = found.copy()
-        if self.store.states >= LOOK_FROM and self.kernel.image.reductions.larger is not None:
-            self._look_at = NEVER  # that was asked when these states were found
+        self._stays = self.store.states >= LARGE  # it was asked when these states were found
         self._know()
 
     def close(self) -> None:
@@ -289,8 +288,9 @@ class Search:
         """
         plan, looks = self.kernel.image.reductions, self.store.states >= self._look_at
         looks = looks and not self.stopped
-        if plan.larger is not None and looks and not self.found.faulty:
-            self._look_at = NEVER
+        outgrown = plan.larger is not None and self.store.states >= LARGE and not self._stays
+        if outgrown and not (self.stopped or self.found.faulty):
+            self._stays = True
             if not (self.found.maybe_cyclic and self._has_cycle(unless=True)):
                 raise Outgrown(self.store.states)
         if not plan.acyclic or not self.found.maybe_cyclic or self.unfolds:
