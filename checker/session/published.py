@@ -103,6 +103,12 @@ class PublishedNumber(Struct, frozen=True):
         """The published number, in words."""
         return self.value or (NOTHING if self.states is None else str(self.states))
 
+    @property
+    def run(self) -> tuple[str, ...]:
+        """Identifies the run of the check: numbers with the same one are of one run."""
+        given = (f"{name}={value}" for name, value in self.settings.items())
+        return (self.check, self.reduce, *given)
+
 
 LONGEST = 20
 """A longer value is shown as a decimal fraction."""
@@ -195,8 +201,7 @@ class Comparison:
 
     def _report(self, number: PublishedNumber) -> Report | None:
         """Returns the report on the check of ``number``; ``None`` where a limit ended it early."""
-        given = [f"{name}={value}" for name, value in number.settings.items()]
-        key = (number.check, number.reduce, *given)
+        key = number.run
         if key not in self._reports:
             file, _, check = number.check.partition("::")
             options = structs.replace(
