@@ -18,7 +18,7 @@ from checker.model import ir
 from checker.model.evaluate import RunFault, Scope, elements, evaluate
 from checker.model.ir import Op, Quantifier
 from checker.model.tree import nodes
-from checker.model.types import AtomT, MapT, TupleT, cardinality, universe
+from checker.model.types import AtomT, BagT, MapT, SetT, TupleT, cardinality, universe
 from checker.polling import poll
 
 One = Callable[[Scope], Any]
@@ -27,8 +27,10 @@ Many = Callable[[Scope, Any, Any], Any]
 """The values of an expression for each of the values of a name (its second argument), of which only
 those are wanted where the third is true."""
 
+MANY = 17
+"""From how many values on a quantifier decides all of them at once."""
 FEW = 16
-"""Quantifiers over as few values as these go through one after another."""
+"""The largest number of values of a quantifier inside of such a one."""
 
 
 class NoArraysError(Exception):
@@ -37,6 +39,7 @@ class NoArraysError(Exception):
 
 def compiled(expr: ir.Expr) -> One:
     """Returns ``expr`` as a function of a scope, with the values and errors of ``evaluate``."""
+    expr = _counted(expr)
     match expr:
         case ir.Const(_, value):
             return lambda scope: value
@@ -55,6 +58,21 @@ def compiled(expr: ir.Expr) -> One:
             return _quantified(expr)
         case _:
             return lambda scope: evaluate(expr, scope)
+
+
+def _counted(expr: ir.Expr) -> ir.Expr:
+    """Returns the size of a set of chosen members as their number; any other ``expr`` as it is."""
+    match expr:
+        case ir.Apply(type_, Op.CARD | Op.LEN, (ir.Comprehension(type=SetT() | BagT()) as chosen,)):
+            same = isinstance(chosen.item, ir.Local) and chosen.item.name == chosen.name
+            if same and not _may_repeat(chosen.domain):
+                domain, where = chosen.domain, chosen.where
+                return ir.Quant(Quantifier.COUNT, chosen.name, domain, where, type_)
+    return expr
+
+
+def _may_repeat(domain: ir.Domain) -> bool:
+    return isinstance(domain, ir.Members) and not isinstance(domain.of.type, SetT)
 
 
 def _is_by_atom(base: ir.Expr) -> bool:
@@ -113,9 +131,16 @@ def _position(expr: ir.Expr, of: Any, item: Any, scope: Scope) -> Any:
 # ---- quantifiers ------------------------------------------------------------------------------
 
 
+_DECIDE: dict[Quantifier, Callable[[Iterable[Any]], Any]] = {
+    Quantifier.EXISTS: any,
+    Quantifier.FORALL: all,
+    Quantifier.COUNT: sum,
+}
+
+
 def _quantified(expr: ir.Quant) -> One:
     body = compiled(expr.body)
-    decide = {Quantifier.EXISTS: any, Quantifier.FORALL: all, Quantifier.COUNT: sum}[expr.kind]
+    decide = _DECIDE[expr.kind]
     values, many = _values(expr), _many_or_none(expr.body, expr.name)
 
     def one(scope: Scope) -> Any:
@@ -156,7 +181,7 @@ def _any_column(columns: Any) -> Any:
 def _values(expr: ir.Quant) -> One:
     """Returns the function that gives the elements of a domain in columns; ``None`` for few."""
     match expr.domain:
-        case ir.Universe(AtomT() as item) if cardinality(item) > FEW:
+        case ir.Universe(AtomT() as item) if cardinality(item) >= MANY:
             every = np.asarray([*universe(item)], dtype=np.int64)
             return lambda scope: every
         case ir.Members(of, item) if is_flat(item) and item != TupleT(()):
@@ -164,7 +189,7 @@ def _values(expr: ir.Quant) -> One:
 
             def columns(scope: Scope) -> Any:
                 value = value_of(scope)
-                is_large = isinstance(value, Grown) and len(value) > FEW
+                is_large = isinstance(value, Grown) and len(value) >= MANY
                 return value.columns() if is_large else None
 
             return columns
@@ -192,13 +217,14 @@ def _many(expr: ir.Expr, name: str) -> Many:
     if not _depends(expr, name):
         one = compiled(expr)
         return lambda scope, values, live: one(scope)
+    expr = _counted(expr)
     match expr:
         case ir.Local():
             return lambda scope, values, live: values
         case ir.Item(_, base, position):
             of = _many(base, name)
             return lambda scope, values, live: of(scope, values, live)[position]
-        case ir.Quant(Quantifier.EXISTS | Quantifier.FORALL as kind, inner, domain, body):
+        case ir.Quant(kind, inner, domain, body) if kind in _COMBINED:
             return _nested(kind, inner, domain, _many(body, name), name)
         case ir.Apply(_, Op.IN, (item, of)):
             return _by_history(of, _many(item, name), _inside, name)
@@ -252,6 +278,20 @@ def _any_of(parts: Iterable[Many], scope: Scope, values: Any, live: Any) -> Any:
     return live & ~rest
 
 
+def _how_many(parts: Iterable[Many], scope: Scope, values: Any, live: Any) -> Any:
+    found = np.zeros(live.shape, dtype=np.int64)
+    for part in parts:
+        found += live & part(scope, values, live)
+    return found
+
+
+_COMBINED = {
+    Quantifier.FORALL: _all_of,
+    Quantifier.EXISTS: _any_of,
+    Quantifier.COUNT: _how_many,
+}
+
+
 def _equal(left: Any, right: Any) -> Any:
     if not isinstance(left, tuple):
         return np.equal(left, right)
@@ -263,11 +303,16 @@ def _equal(left: Any, right: Any) -> Any:
 
 def _nested(kind: Quantifier, inner: str, domain: ir.Domain, body: Many, name: str) -> Many:
     """Returns a quantifier over few values, inside of one over many."""
-    is_few = isinstance(domain, ir.Universe) and cardinality(domain.item) <= FEW
-    is_const = isinstance(domain, ir.Members) and isinstance(domain.of, ir.Const)
-    if not is_few and not is_const:
-        raise NoArraysError
-    combine = _all_of if kind is Quantifier.FORALL else _any_of
+    match domain:
+        case ir.Universe(item) if cardinality(item) <= FEW:
+            pass
+        case ir.Members(ir.Const()):
+            pass
+        case ir.Members(ir.Local(_, of)) if of != name:
+            pass
+        case _:
+            raise NoArraysError
+    combine = _COMBINED[kind]
 
     def many(scope: Scope, values: Any, live: Any) -> Any:
         scopes = (scope.bind(inner, value) for value in elements(domain, scope))

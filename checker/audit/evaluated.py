@@ -47,10 +47,11 @@ from checker.properties.premises import Binders
 from checker.properties.safety_parts import PremiseGoal
 from checker.records import replace
 
-MOST_EVENTS = 20_000
+MOST_EVENTS = 200_000
 """The largest number of events of a run on which a formula is evaluated."""
 MOST_STATES = 20_000
-"""The largest number of states in which an order of the events is looked for."""
+"""The largest number of states, beside one for each event, in which an order of the events is
+looked for."""
 
 Cut = tuple[int, ...]
 """How many events of each process have happened."""
@@ -427,7 +428,7 @@ class Order:
             cut, scope = move
             if cut == self._ends:
                 return True
-            if len(self._seen) > MOST_STATES:
+            if len(self._seen) > MOST_STATES + sum(self._ends):
                 self.stopped = True
                 return False
             stack.append(self._moves(cut, scope))

@@ -331,7 +331,9 @@ class Meaning:
 
     def _before(self, env: Env, expr: typed.HistoryOrder) -> ir.Expr:
         """Lowers the order of two items in a history by their positions there."""
-        history = self._read(env, typed.History(expr.type, expr.kind, expr.op, expr.owner, expr.span))
+        history = self._read(
+            env, typed.History(expr.type, expr.kind, expr.op, expr.owner, expr.span)
+        )
         of = build.element(history.type)
         items = [lower(each, env, of) for each in (expr.first, expr.second)]
         place = IntT(0, max(sum(len(line) for line in self.run.events), 1))
