@@ -49,6 +49,10 @@ FORMULAS = [
     " or displayed(p) == displayed(q)",
     "forall p in Proc, m in displayed(p): (exists q in Proc: m in displayed(q) and q != p) or"
     " exists q in Proc: (p, m) in delivered(q)",
+    "forall p in Proc, x, y in delivered(p): x == y or exists q in Proc, (o, m) in delivered(q):"
+    " (o, m) == x and q != p",
+    "forall p, q in Proc, x, y in delivered(p): x == y or #displayed(q) < 2",
+    "forall p, q in Proc, x in delivered(q): x in delivered(p) => p == q or #displayed(q) < 2",
     "forall p in Proc, i in 0..2: i < #displayed(p) => displayed(p)[i] in displayed(p)",
     "forall p in Proc, m in displayed(p): displayed(p)[0] == m or (p, m) in delivered(p)",
 ]
