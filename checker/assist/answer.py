@@ -22,6 +22,8 @@ COMPLETE = WORST[WORST.index("holds") : WORST.index("shown")]
 """The successes about all runs of the world."""
 LARGEST = 8_000
 """The largest size of an answer as JSON, in bytes."""
+ROOM = LARGEST - 2_500
+"""The most bytes of a page of lines or checks as JSON: the rest of its answer needs room, too."""
 TEXT = 1_000
 """The largest size of its text."""
 LONGEST = 300
@@ -183,6 +185,11 @@ def fitted(answer: Answer) -> dict[str, Any]:
             return found
         longest = max(MOST, key=lambda name: len(msgspec.json.encode(kept[name])))
         _cut(kept, left, longest, len(kept[longest]) - 1)
+
+
+def wrapped(line: str) -> list[str]:
+    """Returns a line of text in parts that answers show whole."""
+    return [line[i : i + LONGEST] for i in range(0, len(line), LONGEST)]
 
 
 def _cut(kept: dict[str, Any], left: dict[str, int], name: str, most: int) -> None:

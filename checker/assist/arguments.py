@@ -37,9 +37,10 @@ class Budget(Struct, frozen=True, forbid_unknown_fields=True):
 
 class Look(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Reads a spec and explores nothing: problems, checks with their worlds, properties with origin
-    and digest, and what no check asks."""
+    and digest, and what no check asks.  ``offset``: checks that are left out at the beginning."""
 
     path: Path
+    offset: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
 
 
 class Check(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -118,11 +119,13 @@ class Mutate(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Finds specs, interfaces and pages by words, or explains a ``code``; with ``kind`` and a whole
-    name as the query it prints that one."""
+    name as the query it prints that one.  ``offset``: lines that are left out at the beginning;
+    ``next`` of an answer has the call for the lines that follow."""
 
     query: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
     code: Annotated[str, Meta(pattern=r"^[A-Z][0-9]{3}(?![\s\S])")] | None = None
     kind: Literal["spec", "interface", "page"] | None = None
+    offset: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
 
 
 TOOLS: dict[str, type[Struct]] = {

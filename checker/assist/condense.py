@@ -24,17 +24,9 @@ from checker.assist.answer import (
 from checker.diagnostics.english import listing
 from checker.language.link_kinds import LINK_KINDS, Delivery
 from checker.records import replace
-from checker.results.verdict import NOT_SEEN
+from checker.results.verdict import NOT_SEEN, UNFALSIFIABLE
 
 Document = dict[str, Any]
-_CLAUSES = (
-    (re.compile(r"faults crash <= (\d+)\Z"), "crash"),
-    (re.compile(r"faults byzantine <= (\d+)\Z"), "byzantine"),
-    (re.compile(r"links (\w+)\Z"), "links"),
-    (re.compile(r"n = (\d+)\Z"), "n"),
-    (re.compile(r"timing (\w+)\Z"), "timing"),
-)
-"""How settings replace clauses of a check."""
 STORY, ESSENTIAL = 12, 6
 IN_THE_LINE = ("n", "f")
 """Parameters that the line about the world has in words."""
@@ -77,7 +69,8 @@ def answer_of_check(document: Document, handles: dict[str, str]) -> Answer:
     if not document["reports"]:
         return _without_report(document)
     report = document["reports"][0]
-    verdicts = tuple(_verdict(each, handles) for each in report["verdicts"])
+    empty = _unfalsifiable(report)
+    verdicts = tuple(_verdict(each, handles, empty) for each in report["verdicts"])
     verdicts = tuple(sorted(verdicts, key=lambda v: _rank(v.verdict)))
     asked = [v.verdict for v in verdicts]
     asked += ["violated" for each in report["scenarios"] if not each["met"]]
@@ -87,7 +80,7 @@ def answer_of_check(document: Document, handles: dict[str, str]) -> Answer:
     answer = Answer(
         worst(asked),
         "",
-        as_expected=document["exit_code"] == 0,
+        as_expected=document["exit_code"] == 0 and not empty,
         verdicts=verdicts,
         world=world,
         not_asked=tuple(
@@ -113,15 +106,23 @@ def _file(name: str) -> str:
     return name.removeprefix(f"{resources.specs()}/")
 
 
-def _verdict(found: Document, handles: dict[str, str]) -> Verdict:
+def _unfalsifiable(report: Document) -> dict[str, str]:
+    """Returns why no run could violate a property, by its name: for an assistant it is vacuous."""
+    notes = [note for note in report["notes"] if note.startswith(UNFALSIFIABLE)]
+    names = [each["property"] for each in report["verdicts"]]
+    return {n: note for n in names for note in notes if note.startswith(f"{UNFALSIFIABLE}{n}: ")}
+
+
+def _verdict(found: Document, handles: dict[str, str], empty: dict[str, str]) -> Verdict:
     origin = found.get("origin") or {}
     kind = origin.get("kind", "")
     source = "the language" if kind == "language" else f"{kind} {origin.get('name', '')}".strip()
+    name = found["property"]
     return Verdict(
-        found["property"],
-        found["verdict"],
+        name,
+        "vacuous" if name in empty else found["verdict"],
         found["expected"] or "",
-        found["reason"],
+        empty[name] if name in empty else found["reason"],
         f"library {source}" if origin.get("library") else source,
         origin.get("hides", ""),
         handles.get(found["property"]),
@@ -155,6 +156,13 @@ def _idle(report: Document) -> str:
     return f" {hidden[0][0].upper()}{hidden[0][1:]}." if hidden else f" {said}." if said else ""
 
 
+def unproved(declared: Document) -> str:
+    """Returns which properties of its protocol neither the check ``declared`` nor another one
+    asks, in words."""
+    names = declared["unproved"]
+    return f"No check asks {listing(names[:6], 'or')}{_rest(names, 6)} of {declared['protocol']}"
+
+
 def claim_of(answer: Answer, scenarios: list[Document] | None = None) -> str:
     """Returns the verdicts in a few sentences; what limits them comes first."""
     said = []
@@ -172,6 +180,9 @@ def claim_of(answer: Answer, scenarios: list[Document] | None = None) -> str:
         groups.setdefault(verdict.verdict, []).append(verdict.property)
     told = [_told(names, word) for word, names in groups.items()]
     told += [f"scenario {each['name']} fails" for each in scenarios or () if not each["met"]]
+    idle = [each.what for each in answer.not_asked if not each.clause]
+    if idle and success:
+        said.append(f"Not tested: {'; '.join(idle)}.")
     where = f"For {world.text}: " if world is not None and world.text else ""
     said.append(f"{where}{'; '.join(told) or 'no property was checked'}.")
     if answer.outcome not in COMPLETE and answer.search is not None and answer.search.stopped:
@@ -182,11 +193,11 @@ def claim_of(answer: Answer, scenarios: list[Document] | None = None) -> str:
 def _told(names: list[str], verdict: str) -> str:
     one = len(names) == 1
     verb = {"holds": "holds" if one else "hold"}.get(verdict, f"{'is' if one else 'are'} {verdict}")
-    return f"{listing(names[:6])}{_more(names)} {verb}"
+    return f"{listing(names[:6])}{_rest(names, 6)} {verb}"
 
 
-def _more(names: list[str]) -> str:
-    return f" and {len(names) - 6} more" if len(names) > 6 else ""
+def _rest(names: list[str], told: int) -> str:
+    return f" and {len(names) - told} more" if len(names) > told else ""
 
 
 # ---- the run ----------------------------------------------------------------------------------
@@ -218,8 +229,11 @@ def shown(trace: Document, handle: str) -> Shown:
 # ---- what to do next --------------------------------------------------------------------------
 
 
-def next_of(answer: Answer, call: dict[str, Any]) -> tuple[Next, ...]:
-    """Returns the calls that an answer suggests; ``call``: the arguments of this one."""
+def next_of(
+    answer: Answer, call: dict[str, Any], judges: dict[str, list[str]] | None = None
+) -> tuple[Next, ...]:
+    """Returns the calls that an answer suggests; ``call``: the arguments of this one; ``judges``:
+    properties of an interface of the library that the check does not ask."""
     budget = call["budget"]
     same = {"path": call["path"], "check": call["check"], "budget": budget}
     found = []
@@ -237,20 +251,26 @@ def next_of(answer: Answer, call: dict[str, Any]) -> tuple[Next, ...]:
     if answer.outcome == "vacuous":
         found.append(Next("look", {"path": call["path"]}, "what the check lacks: see `why`"))
     if answer.outcome in SUCCESSES:
-        for each in answer.not_asked[:1]:
-            setting = _setting(each.clause)
-            if setting is not None:
-                worse = {**same, "set": setting}
-                found.append(Next("check", worse, f"no check asks about {each.what}"))
+        for interface, names in (judges or {}).items():
+            asked = {**same, "set": call.get("set", {}), "judge": interface}
+            found.append(Next("check", asked, f"nobody asks {listing(names[:3])}{_rest(names, 3)}"))
+        for each in [unasked for unasked in answer.not_asked if unasked.clause][:1]:
+            worse = {**same, "set": {**call.get("set", {}), **settings_of(each.clause)}}
+            found.append(Next("check", worse, f"no check asks about {each.what}"))
         found.append(Next("mutate", same, "would the check notice a mistake?"))
     return tuple(found)
 
 
-def _setting(clause: str) -> dict[str, str] | None:
-    for pattern, name in _CLAUSES:
-        if match := pattern.match(clause):
-            return {name: match[1]}
-    return None
+def settings_of(clause: str) -> dict[str, str]:
+    """Returns the settings of `check` that replace clauses of a world by ``clause``:
+    ``faults crash <= 1, recover`` is ``{"crash": "1", "recover": "yes"}``."""
+    word, _, rest = clause.partition(" ")
+    if word == "faults":
+        parts = [part.partition(" <= ") for part in rest.split(", ")]
+        return {kind: bound or ("yes" if kind == "recover" else "any") for kind, _, bound in parts}
+    if word == "crash":
+        return {"crash_points": rest.removeprefix("points ")}
+    return {word: rest.removeprefix("= ")}
 
 
 # ---- other commands ---------------------------------------------------------------------------

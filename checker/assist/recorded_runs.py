@@ -8,8 +8,10 @@ import secrets
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from checker.assist import arguments as given
-from checker.assist.answer import Answer
+from checker.assist.answer import Answer, Next
 from checker.assist.commands import Commands
 from checker.assist.condense import shown
 from checker.assist.refusals import ARGUMENTS, HANDLE, Refused
@@ -51,7 +53,7 @@ async def answer(commands: Commands, asked: given.Run) -> Answer:
     if asked.show == "story":
         return found
     if asked.show == "steps":
-        return _steps(found, trace, step, asked.process)
+        return _steps(found, trace, step, asked)
     if asked.show == "why_not" and asked.event is None:
         raise Refused(ARGUMENTS, "`why_not` needs an `event`", "such as `p2 receives DATA(a)`")
     lines = await _explored(commands, own, asked, step)
@@ -60,8 +62,8 @@ async def answer(commands: Commands, asked: given.Run) -> Answer:
     )
 
 
-def _steps(found: Answer, trace: dict[str, Any], begin: int, process: str | None) -> Answer:
-    lines = []
+def _steps(found: Answer, trace: dict[str, Any], begin: int, asked: given.Run) -> Answer:
+    lines, process = [], asked.process
     some = [s for s in trace["steps"] if process is None or s["process"] == process]
     some = [s for s in some if s["number"] >= begin and s["number"]]
     for step in some[:PAGE]:
@@ -72,10 +74,15 @@ def _steps(found: Answer, trace: dict[str, Any], begin: int, process: str | None
             f"{c['before']} -> {c['after']}"
             for c in changed
         ]
-    left = {"steps": len(some) - PAGE} if len(some) > PAGE else {}
     assert found.run is not None
     run = replace(found.run, story=())
-    return replace(found, run=run, lines=tuple(lines), left_out=left)
+    if len(some) <= PAGE:
+        return replace(found, run=run, lines=tuple(lines))
+    more = {**msgspec.to_builtins(asked), "step": some[PAGE]["number"]}
+    more = {name: value for name, value in more.items() if value is not None}
+    following = Next("run", more, "the steps that follow")
+    left = {"steps": len(some) - PAGE}
+    return replace(found, run=run, lines=tuple(lines), next=(following,), left_out=left)
 
 
 async def _explored(commands: Commands, own: Path, asked: given.Run, step: int) -> list[str]:

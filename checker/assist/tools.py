@@ -13,7 +13,17 @@ import msgspec
 
 from checker.assist import arguments as given
 from checker.assist import library, recorded_runs
-from checker.assist.answer import Answer, Declared, Problem, Unasked, worst
+from checker.assist.answer import (
+    MOST,
+    ROOM,
+    SUCCESSES,
+    Answer,
+    Declared,
+    Next,
+    Problem,
+    Unasked,
+    worst,
+)  # fmt: skip
 from checker.assist.commands import Commands, Output
 from checker.assist.condense import (
     answer_of_check,
@@ -22,6 +32,7 @@ from checker.assist.condense import (
     claim_of,
     next_of,
     problems_of,
+    unproved,
     unusable,
 )  # fmt: skip
 from checker.assist.judged import judged_copy
@@ -70,13 +81,25 @@ class Tools:
             Declared(**{name: each[name] for name in Declared.__struct_fields__})
             for each in document["checks"]
         )
+        if asked.offset and asked.offset >= len(checks):
+            many = count(len(checks), "check")
+            raise Refused(ARGUMENTS, f"the file has {many}", f"`offset` is below {len(checks)}")
         missing = {u["clause"]: u for each in document["checks"] for u in each["not_asked"]}
         hidden = sorted({name for each in document["checks"] for name in each["hides"]})
         claim = f"{count(len(checks), 'check')} declared; nothing was run."
         if hidden:
             claim = f"{', '.join(hidden)}: the author's own, not the library's. {claim}"
+        shown = list(checks[asked.offset : asked.offset + MOST["checks"]])
+        while len(shown) > 1 and len(msgspec.json.encode(shown)) > ROOM:
+            shown.pop()
+        end = asked.offset + len(shown)
+        more = Next("look", {"path": asked.path, "offset": end}, "the checks that follow")
+        open_ = dict.fromkeys(unproved(each) for each in document["checks"] if each["unproved"])
+        claim = " ".join((claim, *(f"{said}." for said in open_)))
         return Answer(
-            "shown", claim, checks=checks, problems=problems,
+            "shown", claim, checks=tuple(shown), problems=problems,
+            next=(more,) if end < len(checks) else (),
+            left_out={"checks": len(checks) - end} if end < len(checks) else {},
             not_asked=tuple(
                 Unasked(u["what"], u["excluded"], u["clause"]) for u in missing.values()
             ),
@@ -106,7 +129,22 @@ class Tools:
             answer = replace(answer, resume=folder.name)
         answer = await self._judged(answer, asked, path, folder)
         answer = await self._compared(answer, asked, path, folder)
-        return replace(answer, next=next_of(answer, msgspec.to_builtins(asked)))
+        return await self._with_next(answer, asked, path, folder)
+
+    async def _with_next(
+        self, answer: Answer, asked: given.Check, path: str, folder: Path
+    ) -> Answer:
+        """Returns ``answer`` with the calls that it suggests; the claim names properties that the
+        protocol declares and nobody asks."""
+        judges: dict[str, list[str]] = {}
+        if answer.outcome in SUCCESSES and asked.judge is None and not asked.only:
+            document = await self._declared(path, folder)
+            about = next(c for c in document["checks"] if c["check"] == asked.check)
+            judges = about["judges"]
+            if about["unproved"]:
+                said = f"{answer.claim} {unproved(about)}."
+                answer = replace(answer, claim=said)
+        return replace(answer, next=next_of(answer, msgspec.to_builtins(asked), judges))
 
     async def _resume(self, asked: given.Check) -> Answer:
         """Continues an earlier search, of the files as they were then."""
@@ -126,7 +164,7 @@ class Tools:
         if answer.outcome == "unknown" and (folder / KEPT).is_dir():
             answer = replace(answer, resume=folder.name)
         answer = await self._judged(answer, same, call["path"], folder)
-        return replace(answer, next=next_of(answer, msgspec.to_builtins(same)))
+        return await self._with_next(answer, same, call["path"], folder)
 
     async def _search(self, words: list[str], folder: Path, budget: given.Budget) -> Answer:
         output = await self._commands.run(words, folder, budget.seconds)

@@ -2,7 +2,7 @@
 
 The events are those of one run, of which only the order in each log is known.  So a property is
 violated if it is in every order of all events that agrees with the logs, and holds if there is one
-in which it does (:doc:`docs/decisions/105 <index>`).  States of such orders are the consistent cuts
+in which it does (:doc:`docs/decisions/104 <index>`).  States of such orders are the consistent cuts
 of K. M. Chandy and L. Lamport: Distributed Snapshots, ACM TOCS 1985; the search among them is that
 of R. Cooper and K. Marzullo: Consistent Detection of Global Predicates, 1991 (*definitely* not
 ``always`` is *controllable* ``always``).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
@@ -9,6 +10,8 @@ import click
 from checker.cli.document_options import unusable_document, writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.points import (
+    Clock,
+    Keeper,
     asked,
     finish,
     options_for,
@@ -38,13 +41,11 @@ def assumptions(name: str, quiet: bool, verbose: bool, **given: Any) -> int:
     from checker.worlds.assumptions import Assumptions
 
     require_writable(given)
-    question = asked(name, options_for(given), quiet=quiet)
+    clock = Clock(given["budget"])
+    question = asked(name, options_for(given), clock, quiet=quiet)
     search = Assumptions(question)
-    report = run_points(search, question, given["jobs"], "assumptions", quiet=quiet)
-    return finish(
-        report,
-        given,
-        ASSUMPTIONS_KIND,
-        lambda: weakest_worlds_view(report, verbose=verbose),
-        lambda: weakest_worlds_page(report),
-    )
+    view = partial(weakest_worlds_view, verbose=verbose)
+    written = given, ASSUMPTIONS_KIND, view, weakest_worlds_page
+    keeper, jobs = Keeper(finish, *written), given["jobs"]
+    report = run_points(search, question, clock, keeper, jobs, "assumptions", quiet=quiet)
+    return finish(report, *written)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from checker.cli.document_options import JSON_OUT, unusable_document, write_json
 from checker.cli.errors import UNKNOWN
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.parallel import JOBS
-from checker.cli.points import FRESH, options_for, require_writable
+from checker.cli.points import BUDGET, FRESH, Clock, Keeper, options_for, require_writable
 from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
 from checker.formats.kinds import FILLINGS_KIND
 
@@ -47,6 +46,7 @@ NONE = 1
 @TIMEOUT
 @MAX_STATES
 @MEMORY
+@BUDGET
 @JOBS
 @MASTER
 @CONF
@@ -66,22 +66,28 @@ def fill(name: str, points: int, verbose: bool, quiet: bool, **given: Any) -> in
     from checker.resources import spec_path
 
     require_writable({**given, "html_out": None})
-    options = options_for(given)
+    options, clock = options_for(given), Clock(given["budget"])
     path, separator, wanted = name.partition("::")
     holed = HoledSpec(Path(spec_path(path)))
     search = FillSearch(holed, path, wanted if separator else None, options, points)
     cluster = simple_cluster(given["master"], given["conf"])
-    report = _found(search, given["jobs"], cluster, quiet=quiet)
-    if given["json_out"] != "-":
+    keeper = Keeper(_finish, verbose, given["json_out"])
+    report = _found(search, clock, keeper, given["jobs"], cluster, quiet=quiet)
+    return _finish(report, verbose, given["json_out"])
+
+
+def _finish(report: Fillings, verbose: bool, json_out: str | None) -> int:
+    """Shows and writes a report; returns the exit code."""
+    if json_out != "-":
         from checker.render.terminal.fillings import fillings_view
 
         console.print_view(fillings_view(report, verbose=verbose))
     code = _code(report)
-    if given["json_out"] is not None:
+    if json_out is not None:
         from checker.formats import json_format
 
         found = json_format.report_to_json(report)
-        write_json(given["json_out"], json_format.document(FILLINGS_KIND, [found], [], code))
+        write_json(json_out, json_format.document(FILLINGS_KIND, [found], [], code))
     return code
 
 
@@ -94,7 +100,13 @@ def _code(report: Fillings) -> int:
 
 
 def _found(
-    search: FillSearch, jobs: int | None, cluster: Cluster | None, *, quiet: bool
+    search: FillSearch,
+    clock: Clock,
+    keeper: Keeper,
+    jobs: int | None,
+    cluster: Cluster | None,
+    *,
+    quiet: bool,
 ) -> Fillings:
     from checker.cli.parallel import jobs_and_threads, run_in_order
     from checker.cli.progress import Count
@@ -110,11 +122,8 @@ def _found(
             Count("fill", len(tasks), "run", silent=quiet) as meter,
             closing(run_in_order(ready, at_once, work, meter, str, cluster)) as outcomes,
         ):
-            yield from outcomes
+            for outcome in outcomes:
+                yield outcome
+                keeper.keep(search.report, search.reached())
 
-    started = time.monotonic()
-    try:
-        search.run(run)
-    except KeyboardInterrupt:
-        return search.report(f"interrupted after {time.monotonic() - started:.0f} s")
-    return search.report()
+    return search.report(clock.run(lambda: search.run(run), search.reached))

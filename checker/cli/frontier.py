@@ -10,6 +10,8 @@ from checker.cli.console import write_file
 from checker.cli.document_options import unusable_document, writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.points import (
+    Clock,
+    Keeper,
     asked,
     finish,
     options_for,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from checker.results.frontier import Frontier
     from checker.sweep.grid import Grid
     from checker.worlds.assumptions import Question
+    from checker.worlds.frontier import FrontierSearch
 
 POINTS = 400
 
@@ -56,30 +59,33 @@ def frontier(name: str, over: tuple[str, ...], points: int, quiet: bool, **given
     limit each point. Exit codes: 0, 2 if the unchanged check is not as expected, 3 if some point at
     the boundary is undecided.
     """
-    from checker.render.diagram.plots import frontier_svg
-    from checker.render.html.frontier import frontier_page
-    from checker.render.terminal.frontier import frontier_view
     from checker.sweep.grid import grid_of
 
     require_writable(given)
+    clock = Clock(given["budget"])
     grid = grid_of(over)
-    question = asked(name, options_for(given), quiet=quiet)
-    report = _found(question, grid, points, given["jobs"], quiet=quiet)
+    question = asked(name, options_for(given), clock, quiet=quiet)
+    search, keeper = _planned(question, grid, points), Keeper(_finish, given)
+    report = run_points(search, question, clock, keeper, given["jobs"], "frontier", quiet=quiet)
+    return _finish(report, given)
+
+
+def _finish(report: Frontier, given: dict[str, Any]) -> int:
+    """Shows and writes a report as the options ask; returns the exit code."""
+    from checker.render.diagram.plots import frontier_svg
+    from checker.render.html.frontier import frontier_page
+    from checker.render.terminal.frontier import frontier_view
+
     if given["svg_out"]:
         write_file(given["svg_out"], frontier_svg(report))
-    return finish(
-        report, given, FRONTIERS_KIND, lambda: frontier_view(report), lambda: frontier_page(report)
-    )
+    return finish(report, given, FRONTIERS_KIND, frontier_view, frontier_page)
 
 
-def _found(
-    question: Question, grid: Grid, points: int, jobs: int | None, *, quiet: bool
-) -> Frontier:
+def _planned(question: Question, grid: Grid, points: int) -> FrontierSearch:
     from checker.cli.console import print_note
     from checker.worlds.frontier import FrontierSearch, plan_frontier
 
     planned = plan_frontier(question, grid, points)
     for note in planned.sweep.notes:
         print_note(note)
-    search = FrontierSearch(question, planned)
-    return run_points(search, question, jobs, "frontier", quiet=quiet)
+    return FrontierSearch(question, planned)

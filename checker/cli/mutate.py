@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,13 +17,13 @@ from checker.cli.document_options import JSON_OUT, unusable_document, write_json
 from checker.cli.errors import UNKNOWN
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.parallel import JOBS
-from checker.cli.points import FRESH, HTML, options_for, require_writable
+from checker.cli.points import BUDGET, FRESH, HTML, Clock, Keeper, options_for, require_writable
 from checker.cli.settings import MAX_STATES, MEMORY, TIMEOUT
 from checker.formats.kinds import MUTATIONS_KIND
 from checker.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from checker.engines.cluster import Cluster
     from checker.engines.options import Options
@@ -95,16 +94,10 @@ REFUSED = {
     help="Exit with 1 if the score is lower.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="List all mutants, not just survivors.")
-@click.option(
-    "--budget",
-    type=click.FloatRange(min=1),
-    metavar="SECONDS",
-    help="End after SECONDS: the time is shared out among checks and mutants, and the report tells"
-    " what was not reached.",
-)
 @TIMEOUT
 @MAX_STATES
 @MEMORY
+@BUDGET
 @JOBS
 @MASTER
 @CONF
@@ -133,7 +126,8 @@ def mutate(name: str, quiet: bool, **given: Any) -> int:
                 raise click.UsageError(f"--{flag} is not about {kind}")
     found = targets([name], given["timeout"], given["memory"])
     options, cluster = options_for(given), simple_cluster(given["master"], given["conf"])
-    how = _How(options, given["jobs"], cluster, given["budget"], given["drawn_by"], quiet)
+    budget, seed = given["budget"], given["drawn_by"]
+    how = _How(options, given["jobs"], cluster, budget, seed, quiet, Keeper(_finish, given))
     session = _Session(found[0][0], [check for _, check in found], how)
     if given["since"] is not None:
         session.restrict(given["since"])
@@ -145,6 +139,11 @@ def mutate(name: str, quiet: bool, **given: Any) -> int:
         return session.show(given["show"])
     else:
         report = session.judge(given["sample"], every_check=given["every_check"])
+    return _finish(report, given)
+
+
+def _finish(report: Mutation, given: dict[str, Any]) -> int:
+    """Shows and writes a report as the options ask; returns the exit code."""
     if given["json_out"] != "-":
         from checker.render.terminal.mutants import mutation_view
 
@@ -152,7 +151,8 @@ def mutate(name: str, quiet: bool, **given: Any) -> int:
     if given["html_out"]:
         from checker.render.html.mutants import mutants_page
 
-        console.write_file(given["html_out"], mutants_page(report, session.text))
+        text = Path(report.file).read_text(encoding="utf-8")
+        console.write_file(given["html_out"], mutants_page(report, text))
     code = _code(report, given["score_at_least"])
     if given["json_out"] is not None:
         from checker.formats import json_format
@@ -198,6 +198,7 @@ class _How(Struct, frozen=True):
     budget: float | None
     seed: int
     quiet: bool
+    keeper: Keeper
 
 
 class _Session:
@@ -217,7 +218,7 @@ class _Session:
             raise click.UsageError("that check is a mutant: name the check that it is in")
         self._spec, self._how = spec, how
         self._options = replace(how.options, threads=None, strips=False)
-        self._started, self._name = time.monotonic(), os.urandom(8).hex()
+        self._clock, self._name = Clock(how.budget), os.urandom(8).hex()
         self._late: list[str] = []
         path = Path(spec.path)
         self._left_out = [each for each in checks if is_parametric(spec, each, {})]
@@ -237,11 +238,6 @@ class _Session:
         self._mutants = [each for each in every if whole or self._about[each.protocol]]
         self._since: str | None = None
         self._lines: frozenset[int] | None = None
-
-    @property
-    def text(self) -> str:
-        """The text of the spec."""
-        return Path(self._spec.path).read_text(encoding="utf-8")
 
     def restrict(self, revision: str) -> None:
         """Leaves the mutants in lines that have changed since a git revision; raises
@@ -266,13 +262,13 @@ class _Session:
         known = self._numbers(self._mutants)
         numbers, drawn = _draw(known, sample, self._how.seed)
         tasks = self._tasks(asked, numbers, every_check=every_check)
-        found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "mutant")
-        return Mutation(
+        report = Mutation(
             self._spec.path, tuple(self._checks), len(known), len(tasks), drawn,
-            every_check, properties, tuple(map(self._with_acceptance, found)),
-            tuple(self._left_out), stopped, time.monotonic() - self._started, since=self._since,
+            every_check, properties, (), tuple(self._left_out), since=self._since,
             undecided=tuple(self._late),
         )  # fmt: skip
+        work = Work(judge_mutant, lost_mutant)
+        return self._judged(report, tasks, work, "mutant", self._with_acceptance)
 
     def judge_worlds(self, sample: int | None) -> Mutation:
         """Returns the report on the worse worlds of the checks, or on ``sample`` of them."""
@@ -289,12 +285,11 @@ class _Session:
             WorldTask(n, every[n - 1], self._spec, asked[every[n - 1].check], self._options)
             for n in numbers
         ]
-        found, stopped = self._judged(tasks, Work(judge_world, lost_world), "world")
-        return Mutation(
+        report = Mutation(
             self._spec.path, tuple(self._checks), len(every), len(tasks), drawn, False, properties,
-            tuple(found), tuple(self._left_out), stopped, time.monotonic() - self._started,
-            worlds=True, undecided=tuple(self._late),
+            (), tuple(self._left_out), worlds=True, undecided=tuple(self._late),
         )  # fmt: skip
+        return self._judged(report, tasks, Work(judge_world, lost_world), "world")
 
     def judge_properties(self, sample: int | None) -> Mutation:
         """Returns the report on the changed properties of the checks and of their mutants, or on
@@ -319,12 +314,12 @@ class _Session:
             for n, each in enumerate(changed, 1)
             if n in numbers
         ]  # fmt: skip
-        found, stopped = self._judged(tasks, Work(judge_mutant, lost_mutant), "change")
-        return Mutation(
+        report = Mutation(
             self._spec.path, tuple(self._checks), len(known), len(tasks), drawn, False, properties,
-            tuple(found), tuple(self._left_out), stopped, time.monotonic() - self._started,
-            since=self._since, properties=True, undecided=tuple(self._late),
+            (), tuple(self._left_out), since=self._since, properties=True,
+            undecided=tuple(self._late),
         )  # fmt: skip
+        return self._judged(report, tasks, Work(judge_mutant, lost_mutant), "change")
 
     def _originals(
         self, checks: Sequence[str] | None = None
@@ -346,13 +341,10 @@ class _Session:
 
     def _report(self, spec: Spec, check: str, seconds: float | None = None) -> Report:
         from checker.cli.progress import Meter
-        from checker.mutate.mutant_tasks import least
-        from checker.worlds.points import stored_report
+        from checker.worlds.points import stored_report, with_less_time
 
-        limits = self._options.limits
-        limits = replace(limits, timeout=least(limits.timeout, seconds))
         with Meter(f"{spec}::{check}", silent=self._how.quiet) as meter:
-            return stored_report(spec, check, replace(self._options, limits=limits), meter)
+            return stored_report(spec, check, with_less_time(self._options, seconds), meter)
 
     def _tasks(
         self, asked: Sequence[Asked], numbers: Sequence[int], *, every_check: bool
@@ -370,20 +362,23 @@ class _Session:
         return tasks
 
     def _judged(
-        self, tasks: Sequence[_Task], work: Work[_Task, Judged], what: str
-    ) -> tuple[list[MutantResult], str | None]:
-        """Returns what becomes of each, and why not all were judged."""
+        self,
+        report: Mutation,
+        tasks: Sequence[_Task],
+        work: Work[_Task, Judged],
+        what: str,
+        accept: Callable[[MutantResult], MutantResult] = lambda result: result,
+    ) -> Mutation:
+        """Returns ``report`` with what becomes of each of ``tasks``, and why not all were judged,
+        if so; ``accept`` adds whether a survivor is accepted."""
         from checker.cli.parallel import jobs_and_threads, run_in_order
         from checker.cli.progress import Count
-        from checker.engines import budgets
         from checker.mutate.shares import judge_in_shares
 
         how = self._how
         at_once, threads = jobs_and_threads(how.jobs, len(tasks), None)
         ready = [replace(task, options=replace(task.options, threads=threads)) for task in tasks]
-        left = None
-        if how.budget is not None:
-            left = max(0.0, how.budget - (time.monotonic() - self._started))
+        left = self._clock.left
 
         def judge(some: Sequence[_Task]) -> Iterator[Judged]:
             with (
@@ -394,19 +389,19 @@ class _Session:
 
         found: dict[int, MutantResult] = {}
 
+        def reached() -> str:
+            return f"{len(found)} of {len(tasks)} reached"
+
+        def so_far(stopped: str | None) -> Mutation:
+            results = tuple(found[number] for number in sorted(found))
+            return replace(report, mutants=results, stopped=stopped, seconds=self._clock.seconds)
+
         def work_through() -> None:
             for result in judge_in_shares(ready, left, how.seed, at_once, judge):
-                found[result.number] = result
+                found[result.number] = accept(result)
+                how.keeper.keep(so_far, reached())
 
-        with budgets.within(left):
-            stopped = budgets.ended(work_through)
-        results = [found[number] for number in sorted(found)]
-        if stopped is None:
-            return results, None
-        if isinstance(stopped, budgets.BudgetExhausted):
-            over = f"the budget of {how.budget:g} s is over"
-            return results, f"{over}: {len(found)} of {len(tasks)} reached"
-        return results, f"interrupted after {len(found)} of {len(tasks)}"
+        return so_far(self._clock.run(work_through, reached))
 
     def _with_acceptance(self, result: MutantResult) -> MutantResult:
         from checker.mutate.acceptances import key_of

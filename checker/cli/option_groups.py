@@ -15,7 +15,9 @@ GROUPS = {
     "Walks": ("walks", "most_steps", "seed", "after"),
     "Engine": ("engine", "reduce", "compact", "whole", "audit_reductions", "threads", "jobs"),
     "Cluster": ("master", "conf", "exchange", "shards", "graduate_at"),
-    "Budgets": ("timeout", "memory", "max_states", "max_depth", "query_timeout", "explaining"),
+    "Budgets": (
+        *("budget", "timeout", "memory", "max_states", "max_depth", "query_timeout", "explaining"),
+    ),
     "Chance": ("exact", "precision", "drn_out"),
     "Checkpoints": ("checkpoint", "resume", "keep", "checkpoint_every"),
 }

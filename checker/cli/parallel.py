@@ -102,12 +102,15 @@ def _in_order(outcomes: Iterable[R], tasks: Sequence[T]) -> Iterator[R]:
 def _one_by_one(
     tasks: Sequence[T], work: Work[T, R], meter: Count, name: Callable[[T], str]
 ) -> Generator[R]:
+    from checker.engines import budgets
+
     for done, task in enumerate(tasks):
 
         def tell(how: Progress, done: int = done, task: T = task) -> None:
             meter.count(done, [_where(name(task), how)])
 
         meter.count(done, [name(task)])
+        budgets.raise_if_exhausted()
         yield work.run(task, tell)
 
 

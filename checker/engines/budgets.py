@@ -258,6 +258,13 @@ def raising_when_exhausted(late: bool = False, spare: float = 0.0) -> Iterator[N
             poll()  # the outermost block forgets the interrupt when it ends
 
 
+def raise_if_exhausted() -> None:
+    """Raises :class:`BudgetExhausted` when a budget is used up, and ``KeyboardInterrupt`` after an
+    interrupt: for loops over work that handles these itself."""
+    with raising_when_exhausted():
+        poll()
+
+
 def ended(work: Callable[[], object], *, late: bool = False) -> KeyboardInterrupt | None:
     """Does ``work`` as :func:`raising_when_exhausted` does a block; returns what has ended it,
     ``None`` where it is done."""

@@ -26,10 +26,23 @@ REGISTERS = Ability(
 """The support of large values by machine code."""
 
 
+FEW = 1000
+"""A search that has found a cycle among fewer states is done again without anything that is not
+proven for cycles: another attempt would take longer than it saves."""
+
+
 class Cyclic(Exception):
     """Some step does not lead to the next level, where the plan of reductions is proven only for
-    acyclic systems: explore again with the fallback plan.
+    acyclic systems: explore again with a fallback plan; ``states``: how many were found.
     """
+
+    def __init__(self, states: int) -> None:
+        super().__init__()
+        self.states = states
+
+    def next_plan(self, plan: ReductionPlan) -> ReductionPlan:
+        """The plan with which a search under ``plan`` is done again."""
+        return plan.careful if self.states < FEW else plan.fallback or plan.careful
 
 
 class HandedOver(Exception):

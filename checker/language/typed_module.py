@@ -12,6 +12,7 @@ from checker.language.typecheck.checks import check_of
 from checker.language.typecheck.objects import check_object
 from checker.language.typecheck.scope import Reporter
 from checker.language.typecheck.unasked import unknown_words, with_unasked
+from checker.polling import poll
 from checker.records import replace
 
 
@@ -31,6 +32,7 @@ def module_of(source: Source, library: Library) -> typed.Module:
     checks: list[typed.Check] = []
     for item in source.apart():
         if isinstance(item, ast_items.Check):
+            poll()
             protocol = library.protocol(item.protocol)
             if is_mutant(item.name.text):
                 checks += _mutant(item, protocol, library)

@@ -149,6 +149,14 @@ class FillSearch:
                 self._replays += outcome.replayed
                 self._known[still[outcome.number]].told(outcome)
 
+    def reached(self) -> str:
+        """Returns how far the search has come, in words."""
+        decided = sum(
+            each.outcome is not None or each.checks == len(self._asked)
+            for each in self._known.values()
+        )
+        return f"{decided} of {count(len(self._known), 'filling')} judged"
+
     # ---- what is reported ---------------------------------------------------------------------
 
     def report(self, stopped: str | None = None) -> Fillings:

@@ -3,7 +3,6 @@ first."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from checker.language.load import Spec
 from checker.model.ir import TransitionSystem
 from checker.mutate.equivalence import Graph, graph_of, same_behaviour
 from checker.mutate.reordered_code import same_but_for_order
+from checker.mutate.shares import Pace
 from checker.records import replace
 from checker.results.mutation import Fate, Kill, MutantResult
 from checker.results.verdict import Report, Word, meets
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from checker.results.answer import Listener
     from checker.sweep.cells import Status
 
-SLOWEST = 20.0
-"""The largest number of seconds by the clock that a second of the processor may take."""
 COMPARED = 20_000
 """The largest number of states of a check whose graph is compared with that of the original."""
 COMPARING = 60.0
 """The seconds for graphs if the user gives no limit; they may take as long as the check, if that is
 more."""
+UNDECIDED = "equivalence not decided"
+LATER = "there was no time"
 LARGE = "its graph is too large"
 SLOW = "the graph of the original takes too long"
 """Why a mutant is not compared with its original."""
@@ -66,7 +66,8 @@ class MutantTask(Struct, frozen=True):
     """A mutant of ``original``, to be judged by the checks ``asked``; ``every_check``: also by
     those behind the first that notices it.  ``session``: a name that all mutants of a command
     share.  ``only``: the property that is changed, and judged alone; empty where the protocol is.
-    ``share``: seconds of the processor for all of it, where the time of the command is shared out.
+    ``share``: seconds of the processor for all of it, where the time of the command is shared out;
+    ``compares``: whether a survivor is compared with its original.
     """
 
     session: str
@@ -78,9 +79,15 @@ class MutantTask(Struct, frozen=True):
     every_check: bool
     only: str = ""
     share: float | None = None
+    compares: bool = True
 
     def __str__(self) -> str:
         return f"mutant {self.number}"
+
+    def with_share(self, share: float, *, first: bool) -> MutantTask:
+        """Returns the task with a share; with its ``first`` one nothing is compared: to find those
+        that are killed comes before that."""
+        return replace(self, share=share, compares=not first)
 
     @property
     def seconds(self) -> float | None:
@@ -154,10 +161,17 @@ class _Judge:
 
     def __init__(self, task: MutantTask, listener: Listener, keeps: bool) -> None:
         self._task, self._listener, self._keeps = task, listener, keeps
-        self._started = time.monotonic(), time.process_time()
+        self._pace = Pace()
         self._hurried = False
         self._digests: dict[str, tuple[str | None, ...]] = {}
         self._specs: dict[str, Spec] = {}
+
+    def _own(self, seconds: float | None) -> float | None:
+        """Returns a limit of a check in seconds by the clock: where the time is shared out, those
+        that the user has not given are of the processor, as the share is."""
+        given = self._task.options.limits.timeout is not None
+        shared = self._task.share is not None
+        return seconds * self._pace.slow if shared and seconds and not given else seconds
 
     def _limit(self, seconds: float | None) -> float | None:
         """Returns the smaller of a limit and of what is left of the share, in seconds by the clock.
@@ -165,9 +179,7 @@ class _Judge:
         share = self._task.share
         if share is None:
             return seconds
-        wall, cpu = time.monotonic() - self._started[0], time.process_time() - self._started[1]
-        slow = min(SLOWEST, max(1.0, wall / max(cpu, 0.01)))
-        return least(seconds, max(0.0, share - cpu) * slow)
+        return least(seconds, max(0.0, share - self._pace.cpu) * self._pace.slow)
 
     def _note_end(self, limit: float | None, seconds: float | None) -> None:
         """Remembers that work was ended at ``limit``, if the share made that smaller than
@@ -245,7 +257,7 @@ class _Judge:
         if not self._task.only and self._is_same_code(spec, asked):
             return _Said(same_code=True)
         options = asked.limited(self._task.options)
-        own = options.limits.timeout
+        own = self._own(options.limits.timeout)
         limits = replace(options.limits, timeout=self._limit(own))
         report = answer_check(spec, asked.name, replace(options, limits=limits), self._listener)
         if report.was_interrupted:
@@ -265,7 +277,7 @@ class _Judge:
             before = _of_original(task, asked.name).system
             return same_but_for_order(before, _system(spec, asked.name, task.options))
 
-        limit = self._limit(asked.limited(task.options).limits.timeout)
+        limit = self._limit(self._own(asked.limited(task.options).limits.timeout))
         return _in_time(limit, compare) or False
 
     def _compared(self, checks: list[Asked], known: set[str]) -> Judged:
@@ -276,6 +288,8 @@ class _Judge:
         if not checks:
             reason = f"no check is about {task.mutant.protocol}"
             return Judged(task.result(Fate.SURVIVED, reason=reason))
+        if not task.compares and known != {asked.name for asked in checks}:
+            return Judged(task.result(Fate.SURVIVED, reason=f"{UNDECIDED}: {LATER}"), True)
         same: list[str] = []
         unknown: dict[str, str] = {}
         for asked in checks:
@@ -292,7 +306,7 @@ class _Judge:
         if not unknown:
             return Judged(task.result(Fate.EQUIVALENT, reason=unread))
         whys = (f"{name}: {why}" for name, why in unknown.items())
-        reason = f"equivalence not decided: {'; '.join(whys)}"
+        reason = f"{UNDECIDED}: {'; '.join(whys)}"
         if same:
             reason = f"behaves as before in {', '.join(same)}; {reason}"
         if unread:
@@ -311,7 +325,7 @@ class _Judge:
             return same_behaviour(before, graph_of(spec, asked.name, task.options, COMPARED))
 
         def make() -> _Compared:
-            own = asked.compared_for(task.options)
+            own = self._own(asked.compared_for(task.options))
             limit = self._limit(own)
             try:
                 alike = _in_time(limit, compare)

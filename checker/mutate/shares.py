@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from checker.records import replace
 from checker.results.verdict import Report, Word, exit_code_of
 from checker.worlds.assumptions import require_green
 
@@ -29,8 +28,34 @@ LEAST = 10.0
 that are decided say more than many that are not."""
 GROWTH = 4
 """How many times as large as the one before a share is."""
+AGAIN = 2
+"""How many times as large the share of an unchanged check is when it is asked again."""
+SLOWEST = 20.0
+"""The largest number of seconds by the clock that a second of the processor may take."""
 ORIGINALS = 3
 """The unchanged checks have one in this number of the seconds, and more if none is decided then."""
+
+
+class Pace:
+    """How fast this process gets on: it shares its processors with others."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic(), time.process_time()
+
+    @property
+    def wall(self) -> float:
+        """The seconds by the clock since it was made."""
+        return time.monotonic() - self._started[0]
+
+    @property
+    def cpu(self) -> float:
+        """The seconds of the processor since then."""
+        return time.process_time() - self._started[1]
+
+    @property
+    def slow(self) -> float:
+        """How many seconds by the clock one of the processor took, from 1 to :data:`SLOWEST`."""
+        return min(SLOWEST, max(1.0, self.wall / max(self.cpu, 0.01)))
 
 
 def judge_in_shares(
@@ -52,14 +77,15 @@ def judge_in_shares(
         return
     random.Random(seed).shuffle(waiting)
     share = max(LEAST, seconds * at_once / (PARTS * max(1, len(waiting))))
+    first = True
     while waiting:
         hurried: set[int] = set()
-        for judged in judge([replace(task, share=share) for task in waiting]):
+        for judged in judge([task.with_share(share, first=first) for task in waiting]):
             yield judged.result
             if judged.hurried:
                 hurried.add(judged.number)
         waiting = [task for task in waiting if task.number in hurried]
-        share *= GROWTH
+        share, first = share * GROWTH, False
 
 
 def ask_originals(
@@ -72,27 +98,32 @@ def ask_originals(
     a limit in seconds.  Raises :class:`SpecError` (E127) where a check is not as expected, and
     where none is decided.
     """
-    started = time.monotonic()
+    pace = Pace()
     found: list[Report] = []
-    late: dict[str, Report | None] = {}
-    for number, check in enumerate(checks):
-        share = None
-        if seconds is not None:
-            over = time.monotonic() - started
-            left = seconds / ORIGINALS - over
-            if over > seconds or (found and left <= 0):
-                late[check] = None
+    late: dict[str, tuple[Report, float]] = {}
+    waiting = list(checks)
+    while waiting:
+        again: list[str] = []
+        for number, check in enumerate(waiting):
+            share = None
+            if seconds is not None:
+                left = seconds / ORIGINALS - pace.wall
+                if pace.wall > seconds or (found and left <= 0):
+                    break
+                share = max(LEAST * pace.slow, left / (len(waiting) - number))
+                if check in late and share < AGAIN * late[check][1]:
+                    continue
+            report = ask(check, share)
+            if report.was_interrupted:
+                raise KeyboardInterrupt
+            if share is not None and report.exit_code == exit_code_of(Word.UNKNOWN):
+                late[check] = report, share
+                again.append(check)
                 continue
-            share = max(LEAST, left / (len(checks) - number))
-        report = ask(check, share)
-        if report.was_interrupted:
-            raise KeyboardInterrupt
-        if seconds is not None and report.exit_code == exit_code_of(Word.UNKNOWN):
-            late[check] = report
-            continue
-        require_green(report, "E127")
-        found.append(report)
-    for undecided in late.values():
-        if undecided is not None and not found:
-            require_green(undecided, "E127")
-    return found, [*late]
+            require_green(report, "E127")
+            found.append(report)
+        waiting = again
+    for undecided, _ in () if found else late.values():
+        require_green(undecided, "E127")
+    decided = {report.check for report in found}
+    return found, [check for check in checks if check not in decided]

@@ -58,6 +58,10 @@ class WorldTask(Struct, frozen=True):
     def __str__(self) -> str:
         return f"world {self.number}"
 
+    def with_share(self, share: float, *, first: bool) -> WorldTask:
+        """Returns the task with a share."""
+        return replace(self, share=share)
+
     @property
     def limited(self) -> Options:
         """Its options, with all limits."""

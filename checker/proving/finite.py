@@ -37,6 +37,7 @@ from checker.session.caveats import (
     not_asked,
     not_promised,
     notes,
+    of_unfalsifiable,
     warnings_of,
     why_nothing_explored,
 )
@@ -241,11 +242,14 @@ def _report(
         seconds=found.seconds,
         exhaustive=False,
         stopped=found.stopped or "; ".join(found.tried) or None,
-        notes=notes(check, made, options.fine_steps),
+        notes=(
+            *notes(check, made, options.fine_steps),
+            *of_unfalsifiable(made, answer, verdicts),
+        ),
         proof=Proof(methods=tuple(found.tried), queries=found.queries, seconds=found.seconds),
         world=world_line(check, made.sizes),
         warnings=warnings_of(check),
-        not_asked=not_asked(check, verdicts),
+        not_asked=not_asked(check, made, answer, verdicts),
     )
     return not_by_proof(report, check)
 

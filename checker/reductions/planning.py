@@ -4,7 +4,7 @@ decides what may be used when.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from checker.model import ir
 from checker.model.ir import Block, PropertyKind, TransitionSystem
@@ -113,12 +113,23 @@ def _mentioned(block: Block) -> set[str]:
 
 
 def _with_fallback(plan: ReductionPlan) -> ReductionPlan:
-    """``plan``, with a fallback plan for systems with cycles, if it needs one."""
-    lost = [REDUCTIONS[name] for name in plan.used if REDUCTIONS[name].needs_acyclic]
+    """``plan``, with fallback plans for systems with cycles, if it needs them: first without what
+    can't be unfolded, then without everything that is not proven there.
+    """
+    used = [REDUCTIONS[name] for name in plan.used]
+    lost = {reduction.name for reduction in used if reduction.needs_acyclic}
     if not lost:
         return plan
-    names = {reduction.name for reduction in lost}
-    kept = tuple(part for part in plan.parts if part.reduction not in names)
-    more = [Unused(reduction.name, reduction.column[Ask.ROUND].why) for reduction in lost]
-    careful = ReductionPlan(kept, unused=(*plan.unused, *more))
+    careful = _without(plan, lost)
+    given_up = {name for name in lost if not REDUCTIONS[name].unfolds}
+    if given_up and given_up != lost:
+        careful = replace(_without(plan, given_up), acyclic=True, fallback=careful)
     return replace(plan, acyclic=True, fallback=careful)
+
+
+def _without(plan: ReductionPlan, lost: Collection[str]) -> ReductionPlan:
+    """``plan`` without the reductions of these names, because of a cycle."""
+    kept = tuple(part for part in plan.parts if part.reduction not in lost)
+    names = [name for name in plan.used if name in lost]
+    more = (Unused(name, REDUCTIONS[name].column[Ask.ROUND].why) for name in names)
+    return ReductionPlan(kept, unused=(*plan.unused, *more))

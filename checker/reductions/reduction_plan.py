@@ -136,8 +136,9 @@ class ReductionPlan(Struct, frozen=True):
 
     ``parts``: what is done, in this order.  ``acyclic``: something in it is proven only for systems
     without cycles; an engine that finds a step that does not lead to the next level raises
-    :class:`checker.engines.search_engine.Cyclic`.  ``fallback``: the plan that replaces it
-    then.
+    :class:`checker.engines.search_engine.Cyclic`, or unfolds the cycles if nothing but symmetry is
+    not proven for them.  ``fallback``: the plan that replaces it if the engine gives up; it may
+    have a fallback, too.
     """
 
     parts: tuple[PlanPart, ...] = ()
@@ -149,6 +150,11 @@ class ReductionPlan(Struct, frozen=True):
     def used(self) -> tuple[str, ...]:
         """The names of the reductions in use."""
         return tuple(part.reduction for part in self.parts)
+
+    @property
+    def careful(self) -> ReductionPlan:
+        """The last of the fallback plans, which is proven for systems with cycles, too."""
+        return self if self.fallback is None else self.fallback.careful
 
     @property
     def symmetry(self) -> Symmetry | None:

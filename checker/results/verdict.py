@@ -176,9 +176,14 @@ NOT_SEEN = "not seen in this search, whose reductions may hide it"
 """The beginning of the note on handlers and messages that `allow unused` lets be missing."""
 
 
+UNFALSIFIABLE = "no run could violate "
+"""The beginning of the note on a property that says nothing; its name, a colon and why follow."""
+
+
 class NotAsked(Struct, frozen=True):
     """``what``: a part of the world that no check of the file asks about; ``clause``: what asks
-    it; ``excluded``: why the file leaves it out, empty where it does not say so."""
+    it, empty for a fault that the check allows and that no run has; ``excluded``: why the file
+    leaves it out, empty where it does not say so."""
 
     what: str
     clause: str

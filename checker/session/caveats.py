@@ -22,7 +22,9 @@ from checker.model.tree import nodes as below
 from checker.model.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
 from checker.results.answer import Answer, State
 from checker.results.problems import Problem, problem_of
-from checker.results.verdict import NOT_SEEN, NotAsked, PropertyVerdict, Word
+from checker.results.trace import ERRORS
+from checker.results.verdict import NOT_SEEN, UNFALSIFIABLE, NotAsked, PropertyVerdict, Word
+from checker.session.idle_faults import idle_faults
 
 if TYPE_CHECKING:
     from checker.results.unseparated import Comparison
@@ -75,6 +77,20 @@ def of_unseen(check: typed.Check, made: Instantiated, answer: Answer) -> tuple[s
         return ()
     missing = never_happened(made.system, answer)
     return (f"{NOT_SEEN} (`--reduce none` decides): {'; '.join(missing)}",) if missing else ()
+
+
+def of_unfalsifiable(
+    made: Instantiated, answer: Answer, verdicts: Iterable[PropertyVerdict]
+) -> Iterator[str]:
+    """Yields which of the properties that hold no run could violate, and why."""
+    from checker.results.unfalsifiable import unfalsifiable
+
+    for verdict in verdicts:
+        if verdict.word in (Word.HOLDS, Word.PROVED) and verdict.property != ERRORS:
+            parts = made.system.parts_of(verdict.property)
+            found = [unfalsifiable(made.system, answer, part) for part in parts]
+            if found and all(found):
+                yield f"{UNFALSIFIABLE}{verdict.property}: {found[0]}"
 
 
 def of_view(made: Instantiated, answer: Answer) -> Iterator[str]:
@@ -324,11 +340,15 @@ def warnings_of(check: typed.Check) -> tuple[Problem, ...]:
     return tuple(problem_of(warning) for warning in check.warnings)
 
 
-def not_asked(check: typed.Check, verdicts: Iterable[PropertyVerdict]) -> tuple[NotAsked, ...]:
-    """Returns what no check of the file asks, where some verdict might be taken to be about it."""
+def not_asked(
+    check: typed.Check, made: Instantiated, answer: Answer, verdicts: Iterable[PropertyVerdict]
+) -> tuple[NotAsked, ...]:
+    """Returns what the search has not met although the check allows it, and what no check of the
+    file asks, where some verdict might be taken to be about it."""
     if not any(verdict.word in (Word.HOLDS, Word.PROVED) for verdict in verdicts):
         return ()
-    return tuple(NotAsked(each.what, each.clause, each.excluded) for each in check.unasked)
+    unasked = (NotAsked(each.what, each.clause, each.excluded) for each in check.unasked)
+    return (*idle_faults(check, made.system, answer), *unasked)
 
 
 def warning_notes(check: typed.Check) -> Iterator[str]:

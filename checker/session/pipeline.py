@@ -44,6 +44,7 @@ from checker.session.caveats import (
     not_asked,
     not_promised,
     notes,
+    of_unfalsifiable,
     of_unseen,
     of_view,
     of_walks,
@@ -439,7 +440,7 @@ def report_of(
         world=world_line(check, made.sizes),
         states_within=states_within(made.system, answer),
         warnings=warnings_of(check),
-        not_asked=not_asked(check, verdicts),
+        not_asked=not_asked(check, made, answer, verdicts),
     )
 
 
@@ -456,6 +457,7 @@ def _all_notes(
         *of_view(made, answer),
         *of_walks(check, answer),
         *of_unseen(check, made, answer),
+        *of_unfalsifiable(made, answer, verdicts),
         *(uncounted_steps(check, options.fine_steps) if uncounted else ()),
         *answer.remarks,
     )

@@ -62,7 +62,7 @@ def require_green(report: Report, code: str) -> None:
     if report.exit_code == exit_code_of(Word.UNKNOWN):
         reasons = (v.reason for v in report.verdicts if v.word in (Word.UNKNOWN, Word.PENDING))
         message = f"{report.check} is not decided before any change: {next(reasons, '')}"
-        hint = "allow it more with `--timeout` or `--memory`"
+        hint = "allow it more with `--timeout`, `--budget` or `--memory`"
         raise SpecError((Diagnostic(code, message.removesuffix(": "), hint=hint),))
     if report.exit_code != 0:
         message = f"{report.check} is not as expected before any change"

@@ -116,6 +116,12 @@ def lost_point(task: PointTask, status: Status, reason: str, seconds: float) -> 
     return PointOutcome(task.number, None, f"{status.value}: {reason}")
 
 
+def with_less_time(options: Options, seconds: float | None) -> Options:
+    """Returns ``options`` with a time limit of ``seconds`` at most; ``None`` changes nothing."""
+    given = [each for each in (options.limits.timeout, seconds) if each is not None]
+    return replace(options, limits=replace(options.limits, timeout=min(given, default=None)))
+
+
 def settings_text(settings: Mapping[str, str]) -> str:
     """Returns settings as a command line has them."""
     return " ".join(f"--set {_word(f'{name}={to}')}" for name, to in settings.items())

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from checker.engines.native import engine as native
+from checker.engines.native.liveness import liveness_decision
 from checker.engines.native.search import search
 from checker.engines.reference import engine as reference
 from checker.engines.search_engine import Cyclic
@@ -25,6 +26,7 @@ from checker.reductions.registry import REDUCTIONS
 from checker.results.answer import Answer, Limits, Unsupported
 from checker.results.rerun import rerun
 from tests.agreement.alike import Alike
+from tests.agreement.circling import Circling
 from tests.agreement.generator import Generator
 from tests.agreement.keeping import Keeping
 from tests.properties.test_buchi_automaton import random_formula
@@ -253,8 +255,63 @@ def rounds(kinds: frozenset[str], name: str) -> None:
     assert given_up
 
 
-def test_symmetry_is_given_up_where_runs_go_round() -> None:
-    rounds(SYMMETRY, "rounds of symmetry")
+def circling(seed: int) -> TransitionSystem:
+    """A system with symmetric structure that most likely runs in circles."""
+    return Circling(random.Random(seed).randrange).system(None)
+
+
+def test_symmetry_unfolds_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alone, with dead values, and with all others; violations are found without symmetry."""
+    parts, unfolded = 0, 0
+    unfold = liveness_decision._Decision._unfold
+
+    def noted(decision: liveness_decision._Decision) -> None:
+        nonlocal parts, unfolded
+        unfold(decision)
+        parts += decision.found.part > 0
+        unfolded += bool(decision.found.unfolded)
+
+    monkeypatch.setattr(liveness_decision._Decision, "_unfold", noted)
+    for seed in seeds("circles", times=4):
+        kinds = (SYMMETRY, SYMMETRY | DEAD, ALL)[seed % 3]
+        compare(circling(seed), kinds, seed)
+    assert parts and unfolded
+
+
+def test_unfolded_cycles_do_not_depend_on_threads() -> None:
+    compared = 0
+    for seed in seeds("circles by threads"):
+        system = circling(seed)
+        plan = only(choose(system, "all", VERDICTS), SYMMETRY | DEAD)
+        if plan.symmetry is None or not plan.acyclic:
+            continue
+        try:
+            found = [with_plan(system, plan, Limits(max_states=5_000), n)[0] for n in (1, 3)]
+        except (RunFault, Unsupported):
+            continue
+        if all(answer.exhaustive for answer in found):
+            assert found[0].violations == found[1].violations, seed
+            assert found[0].fair == found[1].fair, seed
+            compared += 1
+    assert compared
+
+
+def test_unfolded_cycles_keep_to_the_budget() -> None:
+    """Where a budget ends the search of the cycles, nothing is said to hold."""
+    stopped = 0
+    for seed in seeds("circles and budgets"):
+        system = circling(seed)
+        plan = only(choose(system, "all", VERDICTS), SYMMETRY)
+        expected = whole(system)
+        if plan.symmetry is None or expected is None or expected.fault is not None:
+            continue
+        states = native.explore(system, Limits(), plan=plan, threads=1).distinct_states
+        found, _ = with_plan(system, plan, Limits(max_states=states + 1))
+        assert found.violations.keys() <= expected.violations.keys(), seed
+        held = expected.violations.keys() - found.violations.keys()
+        assert held <= found.undecided.keys(), seed
+        stopped += bool(found.undecided)
+    assert stopped
 
 
 def test_partial_order_is_given_up_where_runs_go_round() -> None:

@@ -31,7 +31,13 @@ def test_outcomes_of_checks(call: Caller, folder: Path) -> None:
     assert honest["world"] == {
         "text": "3 processes, no faults, perfect links, p1 broadcasts a", "n": 3, "honest": True,
     }  # fmt: skip
-    assert [each["tool"] for each in honest["next"]] == ["check", "mutate"]
+    assert [each["tool"] for each in honest["next"]] == ["check", "check", "mutate"]
+    judging, lossy, _ = (each["arguments"] for each in honest["next"])
+    assert judging["judge"] == "ReliableBroadcast" and lossy["set"] == {"links": "lossy"}
+    assert "validity" in honest["next"][0]["because"]
+    judged = call.raw("check", judging)
+    assert judged["outcome"] == "holds"
+    assert [each["arguments"].get("judge") for each in judged["next"]] == [None, None]
 
     crash = call("check", path="relay.bcast", check="crash")
     assert (crash["outcome"], crash["as_expected"]) == ("violated", False)
@@ -54,6 +60,54 @@ def test_outcomes_of_checks(call: Caller, folder: Path) -> None:
     assert wrong["outcome"] == "unusable"
     assert wrong["problems"][0]["file"] == "wrong.bcast"
     assert wrong["problems"][0]["line"] == 7
+
+
+UNTESTED = """
+check idle of Relay {
+  n = 3  f = 0  faults byzantine <= f  clients { p1 broadcasts a }  prove agreement
+}
+check sure of Relay {
+  n = 3  clients { p1 broadcasts a }
+  property sure : always forall p in Proc: p in Proc
+  prove sure  allow unused
+}
+"""
+
+
+def test_a_claim_names_what_was_not_tested(call: Caller, folder: Path) -> None:
+    """A fault that is allowed and never happens, and a property that nothing could violate."""
+    _write(folder, relay=RELAY + UNTESTED)
+    idle = call("check", path="relay.bcast", check="idle")
+    assert idle["outcome"] == "holds"
+    assert "Not tested: a lie that is allowed and never happens." in idle["claim"]
+    assert idle["not_asked"][0] == {
+        "what": "a lie that is allowed and never happens", "because": "", "clause": "",
+    }  # fmt: skip
+    sure = call("check", path="relay.bcast", check="sure")
+    assert (sure["outcome"], sure["as_expected"]) == ("vacuous", False)
+    assert sure["verdicts"][0]["why"].startswith("no run could violate sure: ")
+
+
+LEFT_OUT = """protocol Counter {
+  state seen : 0..2 = 0
+  upon condition seen < 2 { seen += 1 }
+  property rises : eventually forall p in Proc: p.seen == 2
+  property small : always forall p in Proc: p.seen <= 1
+}
+variant Stops of Counter { replace seen < 2 with seen < 1 }
+check original of Counter { n = 1  expect rises holds  expect small violated }
+check changed of Stops { n = 1  prove small }
+"""
+
+
+def test_a_property_that_a_variant_is_not_asked_is_told(call: Caller, folder: Path) -> None:
+    _write(folder, counter=LEFT_OUT)
+    found = call("check", path="counter.bcast", check="changed")
+    assert found["outcome"] == "holds"
+    assert found["claim"].endswith("No check asks rises of Stops.")
+    assert "No check asks rises of Stops." in call("look", path="counter.bcast")["claim"]
+    both = call("check", path="counter.bcast", check="original")
+    assert "No check" not in both["claim"]
 
 
 def test_an_unknown_search_goes_on(call: Caller, folder: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.assistants.__main__ import main, summary
-from tests.assistants.baselines import FAILING, Command, reference
+from tests.assistants.baselines import FAILING, GIVEN, Command, reference
 from tests.assistants.trial import (
     CANNOT_SAY,
     HERE,
@@ -26,6 +26,7 @@ from tests.assistants.trial import (
     Session,
     Task,
     score,
+    session,
     tasks,
 )
 from tests.selection import first_by_default
@@ -52,8 +53,8 @@ def one_task(name: str) -> Task:
 
 def test_every_task_has_a_source_a_trap_and_a_reference() -> None:
     found = tasks()
-    assert len(found) == len(set(NAMES)) == 24
-    assert {trap for task in found for trap in task.traps} == set("HVWUFNX")
+    assert len(found) == len(set(NAMES)) == 28
+    assert {trap for task in found for trap in task.traps} == set("HVWUFNXCBI")
     checks = tomllib.loads((HERE / "reference.toml").read_text("utf-8"))
     for task in found:
         assert task.source and task.description and task.questions
@@ -84,6 +85,22 @@ def test_short_cuts_spring_traps(script: str) -> None:
     found = score(one_task("best-effort-as-reliable"), FAILING[script])
     assert any(one.points == WRONG and one.trapped for one in found)
     assert not any(one.points == RIGHT for one in found)
+
+
+TOLD = {
+    "checked-lock": "a process that pauses while clocks go on",
+    "room-for-everybody": "no run could violate room",
+    "variant-without-relay": "a process that crashes",
+    "no-crash-at-this-size": "a crash that is allowed and never happens",
+}
+
+
+@pytest.mark.parametrize("name", first_by_default(sorted(TOLD), 2))
+def test_the_first_answer_warns(name: str) -> None:
+    """Whoever reads the answer about the given check learns what it leaves out."""
+    with session(one_task(name)) as given:
+        found = given.check(SPEC, GIVEN)
+    assert TOLD[name] in json.dumps(found)
 
 
 @pytest.mark.slow

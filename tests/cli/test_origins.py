@@ -154,10 +154,11 @@ def test_a_page_and_a_trace_have_the_origin(tmp_path: Path) -> None:
     [
         ("n = 2  prove validity", "a process that crashes (`faults crash <= 1`)"),
         ("n = 1  faults crash <= 1  prove validity", "more than one process (`n = 3`)"),
-        ("n = 2  faults crash <= 1  prove validity", "a lost message (`links lossy`)"),
+        ("n = 2  faults crash <= 1  prove validity", "a process that recovers (`faults crash"),
         (
-            "n = 2  faults crash <= 1, byzantine <= 1  links lossy, duplicating  faults partition"
-            "  prove no_duplication",
+            "n = 2  faults crash <= 1, recover, byzantine <= 1, partition, cut <= 1"
+            "  links lossy, duplicating  property mine : always forall p in Proc: #p.seen <= 4"
+            "  prove mine  allow unused",
             "",
         ),
     ],
@@ -180,15 +181,18 @@ def test_a_second_check_asks_for_the_first(tmp_path: Path, capsys: Out) -> None:
     assert "a process that crashes" not in capsys.readouterr().out
 
 
+ALL = ["recovery", "loss", "partition", "cuts", "repetition", "lies"]
+
+
 @pytest.mark.every
 @pytest.mark.parametrize(
     ("comment", "left"),
     [
-        ("", ["loss", "partition", "repetition", "lies"]),
-        ("// not asked: lies: a closed network\n", ["loss", "partition", "repetition"]),
-        ("// not asked: lies, loss\n// not asked: partition, repetition\n", []),
+        ("", ALL),
+        ("// not asked: lies: a closed network\n", ALL[:-1]),
+        ("// not asked: lies, loss\n// not asked: partition, repetition\n", ["recovery", "cuts"]),
         ("// A relay.\n//\n// Faults:     crash (stop). Links: perfect.\n", []),
-        ("// A relay.\n\n// Faults: later.\n", ["loss", "partition", "repetition", "lies"]),
+        ("// A relay.\n\n// Faults: later.\n", ALL),
     ],
 )
 def test_a_comment_leaves_faults_out(
@@ -199,7 +203,7 @@ def test_a_comment_leaves_faults_out(
     found = only_report((tmp_path / "r").read_text("utf-8"))["not_asked"]
     whats = {fault.what: fault.word for fault in FAULTS}
     assert [whats[each["what"]] for each in found if not each["excluded"]] == left
-    assert len(found) == 4
+    assert len(found) == len(ALL)
     assert ("unasked" in capsys.readouterr().out) == bool(left)
 
 

@@ -13,8 +13,9 @@ from msgspec import Struct
 from checker.diagnostics import SpecError
 from checker.engines import budgets
 from checker.mutate import mutant_tasks
-from checker.mutate.mutant_tasks import Judged
-from checker.mutate.shares import GROWTH, LEAST, PARTS, ask_originals, judge_in_shares
+from checker.mutate.mutant_tasks import LATER, Judged
+from checker.mutate.shares import GROWTH, LEAST, PARTS, Pace, ask_originals, judge_in_shares
+from checker.proving import dispatch_check
 from checker.results.mutation import Fate, MutantResult
 from tests.mutate.test_mutate_command import SPEC, judged, spec_in
 
@@ -22,6 +23,10 @@ from tests.mutate.test_mutate_command import SPEC, judged, spec_in
 class Task(Struct, frozen=True):
     number: int
     share: float | None = None
+    first: bool = False
+
+    def with_share(self, share: float, *, first: bool) -> Task:
+        return Task(self.number, share, first)
 
 
 def judging(needs: dict[int, float], asked: list[Task]) -> Any:
@@ -56,6 +61,7 @@ def test_what_a_share_does_not_decide_has_a_larger_one() -> None:
     first = max(LEAST, 100.0 * 2 / (PARTS * len(needs)))
     shares = [task.share for task in asked if task.number == 7]
     assert shares == [first, first * GROWTH, first * GROWTH**2]
+    assert [task.first for task in asked if task.number == 7] == [True, False, False]
     assert len(asked) == len(needs) + 2
     assert {*found.values()} == {Fate.KILLED}, "the last that is said counts"
 
@@ -99,6 +105,28 @@ def test_a_check_that_takes_too_long_is_left_out() -> None:
     assert shares[2] == pytest.approx(300.0, rel=0.1), "what the others have not used"
 
 
+def test_a_check_that_its_share_does_not_decide_has_what_the_others_leave() -> None:
+    """It is asked again if that is twice as much."""
+    reports = [Report("a", 250.0), Report("b"), Report("c")]
+    found, late, shares = originals(reports, 900.0)
+    assert (found, late) == (["b", "c", "a"], [])
+    assert shares == pytest.approx([100.0, 150.0, 300.0, 300.0], rel=0.1)
+    reports[0] = Report("a", 1000.0)
+    found, late, shares = originals(reports, 900.0)
+    assert (found, late, len(shares)) == (["b", "c"], ["a"], 4), "300 s again are no more"
+
+
+def test_a_process_that_waits_for_the_processor_has_more_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(time, "process_time", lambda: time.monotonic() / 4)
+    pace = Pace()
+    time.sleep(0.1)
+    assert pace.slow == pytest.approx(4.0, rel=0.1)
+    many = [Report("a"), Report("b", 3 * LEAST), Report("c")]
+    assert originals(many, 3.0, 0.1)[:2] == (["a", "b", "c"], [])
+
+
 def test_a_check_has_the_least_share_until_the_time_is_over() -> None:
     """Time passes while checks are asked: there is none left for the others."""
     many = [Report("a"), Report("b", 1000.0), Report("c")]
@@ -132,3 +160,42 @@ def test_a_budget_that_is_over_leaves_a_table(
     assert sorted(done) == [each["number"] for each in report["mutants"]] != [1, 2, 3]
     assert report["stopped"].endswith(f"3 of {report['drawn']} reached")
     assert "stopped" in (said := capsys.readouterr().out) and "reached" in said
+
+
+def test_survivors_are_compared_when_all_mutants_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reports with a budget and without one are the same in the end."""
+    path = spec_in(tmp_path, SPEC)
+    plain = judged(path)
+    judge, told = mutant_tasks.judge_mutant, list[Judged]()
+
+    def telling(task: Any, listener: Any) -> Judged:
+        told.append(judge(task, listener))
+        return told[-1]
+
+    monkeypatch.setattr(mutant_tasks, "judge_mutant", telling)
+    report = judged(path, "--budget", "1000", "--fresh")
+    assert report["mutants"] == plain["mutants"]
+    first, behind = told[: report["drawn"]], told[report["drawn"] :]
+    assert behind and {each.number for each in behind} == {e.number for e in first if e.hurried}
+    late = [each.result for each in first if each.hurried]
+    assert all(each.fate is Fate.SURVIVED and each.reason.endswith(LATER) for each in late)
+    assert not any(LATER in each["reason"] for each in report["mutants"])
+
+
+@pytest.mark.parametrize(("words", "limit"), [((), 40.0), (("--timeout", "7"), 7.0)])
+def test_limits_of_checks_are_of_the_processor_unless_they_are_given(
+    words: tuple[str, ...], limit: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine 10 s by the clock may be one of the processor."""
+    answer, limits = dispatch_check.answer_check, list[float | None]()
+
+    def noting(spec: Any, name: str, options: Any, listener: Any) -> Any:
+        limits.append(options.limits.timeout)
+        return answer(spec, name, options, listener)
+
+    monkeypatch.setattr(dispatch_check, "answer_check", noting)
+    monkeypatch.setattr(time, "process_time", lambda: time.monotonic() / 4)
+    judged(spec_in(tmp_path, SPEC), "--budget", "1000", "--fresh", *words)
+    assert max(each or 0.0 for each in limits[1:]) == pytest.approx(limit, rel=0.2)

@@ -75,7 +75,7 @@ def test_every_cell_is_filled() -> None:
         for cell in reduction.column.values():
             assert cell.source
             assert len(cell.proof) > 20
-            assert bool(cell.why) == (cell.use in (Use.NO, Use.ACYCLIC))
+            assert bool(cell.why) == (cell.use in (Use.NO, Use.ACYCLIC, Use.UNFOLDED))
 
 
 def test_every_cell_names_a_test_that_exists() -> None:
@@ -110,7 +110,7 @@ def test_the_choice_is_the_tables(
             assert (kind, why) in [(u.kind, u.why) for u in plan.unused]
     if any(p.kind is PropertyKind.LIVENESS for p in properties) and kinds(plan) - {"dead"}:
         assert plan.acyclic
-        assert kinds(plan.fallback) <= {
+        assert kinds(plan.careful) <= {
             n for n, r in REDUCTIONS.items() if r.column[Ask.ROUND].use is Use.PROVEN
         }
 
@@ -170,9 +170,12 @@ def test_what_is_about_whole_runs_needs_dominated_states() -> None:
 
 def test_where_runs_go_round_reasons_are_said() -> None:
     plan = choose(system(STEADY), "all", VERDICTS)
-    assert plan.fallback is not None
-    assert kinds(plan.fallback) == {"dead"}
-    others = [u for u in plan.fallback.unused if u.kind != "dominance"]
+    unfolds = plan.fallback
+    assert unfolds is not None and unfolds.acyclic
+    assert kinds(unfolds) == {"symmetry", "dead"}
+    assert unfolds.fallback == plan.careful
+    assert kinds(plan.careful) == {"dead"}
+    others = [u for u in plan.careful.unused if u.kind != "dominance"]
     assert {u.why for u in others} == {"the state graph has a cycle"}
 
 

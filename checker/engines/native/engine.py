@@ -337,6 +337,7 @@ def _as_explored(search: Search) -> Explored:
         orbits=lambda: orbits_in(search.store),
         known=search.report_known,
         runs=search.runs,
+        unfolds=search.unfolds,
     )
 
 

@@ -2,8 +2,10 @@
 in none of its checks.
 
 A check asks about a fault if its world has it, whatever it finds.  The faults are those that the
-protocol can notice: links matter where it sends, recovery where it stores something, a lie where
-it receives.  Variants and mutants are made to break, so nothing is asked of them.
+protocol can notice: links matter where it sends, a power failure where it stores something, a lie
+where it receives, a pause where clocks go on meanwhile.  A variant is a protocol of its own: what
+is asked of the protocol that it changes says nothing about it.  Mutants are made to break, so
+nothing is asked of them.
 
 A comment `// not asked: lies, loss: a closed network` names faults that the author leaves out, and
 a line `// Faults: …` in the first comment of a file says which ones the file is about.
@@ -17,9 +19,10 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, Span
-from checker.language.link_kinds import Delivery
+from checker.language.link_kinds import Delivery, LinkKind
 from checker.language.mutants import is_mutant
 from checker.language.syntax import typed
+from checker.language.syntax.stack import protocols_of
 from checker.language.syntax.walk import nodes_of
 from checker.language.typecheck.scope import suggestion
 from checker.language.typecheck.world import STOPS
@@ -34,13 +37,14 @@ _HEADER = re.compile(r"\A(?:[ \t]*//[^\n]*\n)*?[ \t]*//[ \t]*(Faults:[^\n]*)")
 class Fault(Struct, frozen=True):
     """``word``: its name in comments; ``what`` and ``clause``: what nobody asks about, and what
     asks it; ``can``: whether it can happen to the protocol of a check; ``asks``: whether a check
-    asks about it."""
+    asks about it; ``covers``: the faults, kinds of timing and traits of links that it is about."""
 
     word: str
     what: str
     clause: str
     can: Callable[[typed.Check], bool]
     asks: Callable[[typed.Check], bool]
+    covers: tuple[str, ...]
 
 
 def with_unasked(checks: Iterable[typed.Check], text: str | None) -> tuple[typed.Check, ...]:
@@ -55,7 +59,7 @@ def unasked(
 ) -> tuple[typed.Unasked, ...]:
     """Returns what ``check`` leaves out, and each of the checks ``every`` that asks one of its
     properties of the same protocol does, too; what matters most comes first."""
-    if is_mutant(check.name) or check.protocol.variant is not None:
+    if is_mutant(check.name):
         return ()
     names = {p.name for p in check.prove}
     alike = [
@@ -113,18 +117,34 @@ def _always(_: typed.Check) -> bool:
     return True
 
 
+def _roles(check: typed.Check) -> Iterator[typed.Role]:
+    """Yields the roles of the protocol and of the layers below it."""
+    for protocol in protocols_of(check.protocol, check.given).values():
+        yield from protocol.roles
+
+
+def _has_in_a_handler(check: typed.Check, kind: type) -> bool:
+    bodies = (handler.body for role in _roles(check) for handler in role.handlers)
+    return any(isinstance(node, kind) for body in bodies for node in nodes_of(body))
+
+
 def _sends(check: typed.Check) -> bool:
     return bool(check.protocol.messages or check.protocol.layers)
 
 
 def _stores(check: typed.Check) -> bool:
-    return any(state.stable for role in check.protocol.roles for state in role.states)
+    return any(state.stable for role in _roles(check) for state in role.states)
+
+
+def _remembers(check: typed.Check) -> bool:
+    """Whether a process that recovers has lost something, or stored it."""
+    return any(not state.ghost for role in _roles(check) for state in role.states)
 
 
 def _has_several_effects(check: typed.Check) -> bool:
     """Whether a crash can fall between two effects of a handler."""
     effects = typed.Send | typed.Call | typed.Perform
-    bodies = (handler.body for role in check.protocol.roles for handler in role.handlers)
+    bodies = (handler.body for role in _roles(check) for handler in role.handlers)
     return any(
         sum(isinstance(node, effects) for node in nodes_of(body)) > 1
         or any(isinstance(n, typed.Send) and _to_several(n) for n in nodes_of(body))
@@ -137,13 +157,23 @@ def _to_several(send: typed.Send) -> bool:
 
 
 def _suspects(check: typed.Check) -> bool:
-    """Whether the detector of the check is never wrong, and need not be right."""
     return check.detector is not None
 
 
+def _connects(check: typed.Check) -> bool:
+    return any(kind.connects for kind in check.link_kinds)
+
+
+def _has_clocks(check: typed.Check) -> bool:
+    return check.timing is not None and check.timing.kind == "clocks"
+
+
 def _may_lie(check: typed.Check) -> bool:
-    connected = any(kind.connects for kind in check.link_kinds)
-    return bool(check.protocol.messages) and check.detector is None and not connected
+    leads = any(role.lead for role in _roles(check))
+    oracle = any(given.protocol is None for given in check.given)
+    calls = any(isinstance(node, typed.Consistent) for node in nodes_of(check.prove))
+    undefined = check.detector is not None or _connects(check) or leads or oracle or calls
+    return bool(check.protocol.messages) and not undefined
 
 
 def _loses_nothing_by_kind(check: typed.Check) -> bool:
@@ -155,12 +185,26 @@ def _loses_nothing_by_kind(check: typed.Check) -> bool:
     return _sends(check) and not promised
 
 
+def _only_processes_lose(check: typed.Check) -> bool:
+    """Whether links lose nothing because of their kind, but processes can."""
+    return _sends(check) and not _loses_nothing_by_kind(check) and not _connects(check)
+
+
+def _may_overtake(check: typed.Check) -> bool:
+    return _sends(check) and not _connects(check)
+
+
 # ---- what is asked ----------------------------------------------------------------------------
 
 
 def _bound(bound: typed.Expr | None) -> bool:
     """Returns whether a bound of faults may be above 0."""
     return bound is not None and not (isinstance(bound, typed.Literal) and bound.value == 0)
+
+
+def _often(declared: bool, bound: typed.Expr | None) -> bool:
+    """Returns whether a declared fault may happen; ``bound``: ``None`` for any number of times."""
+    return declared and (bound is None or _bound(bound))
 
 
 def _of_role(check: typed.Check, *kinds: str) -> bool:
@@ -179,11 +223,23 @@ def _may_lose(check: typed.Check) -> bool:
     kinds = check.link_kinds
     loses = any(kind.loses or kind.delivery is Delivery.NO_PROMISE for kind in kinds)
     omits = _bound(check.omission) or _of_role(check, "omission")
-    return loses or omits or _splits(check) or _bound(check.resets)
+    return loses or omits or _splits(check) or bool(check.cuts) or _bound(check.resets)
 
 
 def _splits(check: typed.Check) -> bool:
-    return check.splits or bool(check.cuts)
+    return _often(check.splits, check.partitions) or any(
+        cut.bound is None and cut.way is None for cut in check.cuts
+    )
+
+
+def _cuts(check: typed.Check) -> bool:
+    return bool(check.cuts) or (_splits(check) and _size(check) == 2)
+
+
+def _links(check: typed.Check) -> Iterator[tuple[LinkKind, ...]]:
+    """Yields the kinds of the links, and of those that have rules of their own."""
+    yield check.links
+    yield from (rule.kinds for rule in check.link_rules)
 
 
 def _size(check: typed.Check) -> int | None:
@@ -193,7 +249,22 @@ def _size(check: typed.Check) -> int | None:
 
 
 def _is_untimely(check: typed.Check) -> bool:
-    return check.timing is not None and check.timing.kind != "synchronous"
+    timing = check.timing
+    if timing is None or timing.kind == "synchronous":
+        return False
+    return timing.kind != "partial" or timing.noise is None or _bound(timing.noise)
+
+
+def _drifts(check: typed.Check) -> bool:
+    return check.timing is not None and _bound(check.timing.drift)
+
+
+def _is_mistaken(check: typed.Check) -> bool:
+    """Whether the detector of the check may be wrong for some time."""
+    detector = check.detector
+    if detector is None:
+        return True
+    return detector.eventually and (detector.noise is None or _bound(detector.noise))
 
 
 FAULTS = (
@@ -201,44 +272,116 @@ FAULTS = (
         *("processes", "more than one process", "n = 3"),
         _always,
         lambda check: _size(check) != 1,
+        ("n",),
     ),
     Fault(
         *("crash", "a process that crashes", "faults crash <= 1"),
         _always,
         lambda check: _may_crash(check) or _lies(check),
+        ("crash",),
+    ),
+    Fault(
+        *("pauses", "a process that pauses while clocks go on", "faults pause <= 1"),
+        _has_clocks,
+        lambda check: _often(check.pausing, check.pauses) or _of_role(check, "pause"),
+        ("pause",),
     ),
     Fault(
         *("crash points", "a crash inside a handler", "crash points inside"),
         lambda check: _may_crash(check) and _has_several_effects(check),
         lambda check: _may_crash(check) and check.crash_points != "between_handlers",
+        ("crash points",),
     ),
     Fault(
         *("recovery", "a process that recovers", "faults crash <= 1, recover"),
-        _stores,
+        _remembers,
         lambda check: check.recover,
+        ("recover",),
+    ),
+    Fault(
+        *("power", "a power failure", "faults power <= 1, recover"),
+        _stores,
+        lambda check: _bound(check.power) or _of_role(check, "power"),
+        ("power",),
+    ),
+    Fault(
+        *("syncs", "a `sync` that fails", "faults sync <= 1, power <= 1, recover"),
+        lambda check: _has_in_a_handler(check, typed.Sync),
+        lambda check: _bound(check.sync),
+        ("sync",),
     ),
     Fault(
         *("mistakes", "a wrong suspicion", "detector eventually P"),
         _suspects,
-        lambda check: check.detector is None or check.detector.eventually,
+        _is_mistaken,
+        ("detector",),
     ),
     Fault(
         *("timing", "a message that is late", "timing partial"),
         lambda check: check.timing is not None,
         _is_untimely,
+        ("asynchronous", "partial", "synchronous"),
     ),
-    Fault(*("loss", "a lost message", "links lossy"), _loses_nothing_by_kind, _may_lose),
+    Fault(
+        *("drift", "clocks that drift", "timing clocks drift 1"),
+        _has_clocks,
+        _drifts,
+        ("clocks",),
+    ),
+    Fault(
+        *("loss", "a lost message", "links lossy"),
+        _loses_nothing_by_kind,
+        _may_lose,
+        ("loses", "delivery"),
+    ),
+    Fault(
+        *("omission", "a process that omits messages", "faults omission <= 1"),
+        _only_processes_lose,
+        lambda check: _may_lose(check) or _lies(check),
+        ("omission",),
+    ),
+    Fault(
+        *("resets", "a connection that breaks", "faults reset <= 1"),
+        _connects,
+        lambda check: _bound(check.resets),
+        ("reset", "connects"),
+    ),
     Fault(
         *("order", "messages that overtake", "links perfect"),
-        _sends,
-        lambda check: not all(kind.ordered for kind in check.links),
+        _may_overtake,
+        lambda check: any(not any(kind.ordered for kind in kinds) for kinds in _links(check)),
+        ("ordered",),
     ),
-    Fault(*("partition", "a split network", "faults partition"), _sends, _splits),
+    Fault(
+        *("partition", "a split network", "faults partition"),
+        _sends,
+        _splits,
+        ("partition",),
+    ),
+    Fault(*("cuts", "a link that is cut", "faults cut <= 1"), _sends, _cuts, ("cut",)),
     Fault(
         *("repetition", "a message that arrives twice", "links duplicating"),
         _loses_nothing_by_kind,
         lambda check: any(kind.repeats for kind in check.link_kinds),
+        ("keeps", "duplicates"),
     ),
-    Fault(*("lies", "a process that lies", "faults byzantine <= 1"), _may_lie, _lies),
+    Fault(
+        *("lies", "a process that lies", "faults byzantine <= 1"),
+        _may_lie,
+        _lies,
+        ("byzantine",),
+    ),
+    Fault(
+        *("names", "a lie in the name of another process", "links perfect"),
+        _lies,
+        lambda check: any(not any(kind.authenticates for kind in kinds) for kinds in _links(check)),
+        ("authenticates",),
+    ),
+    Fault(
+        *("disks", "a process that loses its disk", "faults wipe <= 1, recover"),
+        _stores,
+        lambda check: _bound(check.wipe) or _of_role(check, "wipe"),
+        ("wipe",),
+    ),
 )
 """All of them, what matters most first."""

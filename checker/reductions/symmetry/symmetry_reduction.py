@@ -53,13 +53,24 @@ COLUMN = {
         AGREE + "test_symmetry",
     ),
     Ask.ROUND: TableEntry(
-        Use.NO,
-        "A loop of N may permute the names each time: a constraint that is taken in every"
-        " iteration may belong to a different process each time, and a condition that lasts may"
-        " last for no single assignment. Fairness of single processes can't be seen in N (it"
-        " needs the group's elements on the edges, which is not implemented).",
-        f"{EMERSON} (what it would take)",
-        AGREE + "test_symmetry_is_given_up_where_runs_go_round",
+        Use.UNFOLDED,
+        "A cycle of N may permute the names each time: a constraint that it takes may belong to"
+        " another process each time, and a condition that lasts may last for no single"
+        " assignment. So cycles are unfolded. Let C be a strongly connected component of N, or of"
+        " its states in which the condition lasts for some assignment, a set that is closed under"
+        " the group; a step to another member of the same orbit is a cycle. Follow a cycle of N in"
+        " G from a state s. It ends in a renaming p(s), and renamed by p it goes on to p(p(s)), so"
+        " it returns to s: the group is finite. So the states of G whose orbits are in"
+        " C form components that have a member of each of these orbits, and are renamings of one"
+        " another; and each component of G with a cycle is one of them, for some C. So it suffices"
+        " to search G, with the plan that is proven for cycles, from one state of each C, among"
+        " states whose orbits are in such components: each fair cycle of G is there, up to a"
+        " renaming, which maps assignments to assignments. Conversely all steps of these states"
+        " are known, so a fair cycle found there is one of G. The run to it is that of N to its"
+        " first state; the cycle is renamed so that it begins where that run ends in G. If the run"
+        " is bounded by a view, or if most states lie in such components, symmetry is given up.",
+        EMERSON,
+        AGREE + "test_symmetry_unfolds_cycles",
         GOES_ROUND,
     ),
     Ask.FOLLOWED: TableEntry(
@@ -72,11 +83,14 @@ COLUMN = {
         "`{name}` is monitored from the initial states",
     ),
     Ask.FAIR: TableEntry(
-        Use.ACYCLIC,
+        Use.UNFOLDED,
         "Without cycles a fair run is one that ends, and a whole orbit ends or none of it does."
-        " If the state graph has cycles, see above.",
+        " If no run ends, some component of N has no step that leaves it, and so has the component"
+        " of G that it stands for. Each constraint that is enabled there is taken there, so without"
+        " justice conditions a run that visits all of it is fair. Otherwise, and if runs end at a"
+        " bound, all cycles are unfolded, as in the row on cycles.",
         EMERSON,
-        AGREE + "test_symmetry",
+        AGREE + "test_symmetry_unfolds_cycles",
         GOES_ROUND,
     ),
     Ask.PREMISE: TableEntry(

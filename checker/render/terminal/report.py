@@ -159,7 +159,11 @@ def _not_asked(report: Report) -> Iterator[tuple[str, str]]:
 def not_asked_text(report: Report) -> str:
     """Returns what no check of the file asks, in a line; empty where the file says why, or where
     nothing is left out."""
-    said = [f"{one.what} (`{one.clause}`)" for one in report.not_asked if not one.excluded]
+    said = [
+        f"{one.what} (`{one.clause}`)" if one.clause else one.what
+        for one in report.not_asked
+        if not one.excluded
+    ]
     more = [f"{len(said) - MOST_NOT_ASKED} more"] if len(said) > MOST_NOT_ASKED else []
     return ", ".join([*said[:MOST_NOT_ASKED], *more])
 

@@ -64,10 +64,13 @@ class Carry:
             self._left = Levels(search.system, search.store, search.complete, search.seconds)
 
     def plan_of(self, system: TransitionSystem, plan: ReductionPlan) -> ReductionPlan:
-        """``plan``, or its fallback if the kept levels were explored with that."""
-        left, fallback = self._left, plan.fallback
-        other = left is not None and fallback is not None and left.fits(system, fallback)
-        return fallback if other and fallback is not None else plan
+        """``plan``, or a fallback of it if the kept levels were explored with that."""
+        left, other = self._left, plan.fallback
+        while left is not None and other is not None:
+            if left.fits(system, other):
+                return other
+            other = other.fallback
+        return plan
 
     def into(self, search: Search) -> bool:
         """Gives ``search`` the kept levels, and says whether it could take them; where it could not

@@ -8,7 +8,7 @@ import contextlib
 import ctypes
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -99,6 +99,11 @@ class Search:
         self.runs: dict[Target, Path] = {}
         self.on_violation: Callable[[Search], None] = lambda _: None
         self._told = set[str]()
+
+    @property
+    def unfolds(self) -> bool:
+        """Whether cycles are unfolded when the search is over."""
+        return self.kernel.image.unfolds and self.system.view is None
 
     @property
     def kernel(self) -> Kernel:
@@ -278,6 +283,8 @@ class Search:
         """
         if not self.kernel.image.reductions.acyclic or not self.found.maybe_cyclic:
             return
+        if self.unfolds:
+            return
         if not self.found.cyclic and self.store.states >= self._look_at and not self.stopped:
             self._look_at = 4 * self.store.states
             with contextlib.suppress(Undecided, MemoryError):
@@ -286,7 +293,7 @@ class Search:
                 )
             self.store.report()
         if self.found.cyclic:
-            raise Cyclic
+            raise Cyclic(self.store.states)
 
     def _know(self) -> None:
         props = self.system.properties
@@ -297,14 +304,12 @@ class Search:
 
     # -- rounds ---------------------------------------------------------------------------------
 
-    def sweep(self, depth: int, mode: Mode) -> None:
-        """Expands all rows of level ``depth`` in ``mode``."""
+    def sweep(self, depth: int, mode: Mode, segments: Iterable[Segment] | None = None) -> None:
+        """Expands rows of level ``depth`` in ``mode``: ``segments``, or all of them."""
         crew = self.store.workers
-        queue: deque[Segment] = deque()
-        for one in crew:
-            begin, end = self.store.range_of(one, depth)
-            if begin < end:
-                queue.append((one, begin, end))
+        if segments is None:
+            segments = [(one, *self.store.range_of(one, depth)) for one in crew]
+        queue = deque(each for each in segments if each[1] < each[2])
         for one in crew:
             one.put(Worker.MODE, mode)
             one.put(Worker.OVERFLOW, 0)
@@ -325,6 +330,14 @@ class Search:
             if mode is not Mode.PARENTS:
                 self._check_time()
                 self._report()
+
+    def expand(self, rows: Iterable[tuple[int, int]]) -> None:
+        """Expands these rows of the first worker, of the last level; what they lead to is the next
+        one."""
+        self._open_next(False)
+        crew = self.store.workers[0]
+        self.sweep(self.depth, Mode.SEARCH, [(crew, begin, end) for begin, end in rows])
+        self.depth += 1
 
     def _improve(self) -> None:
         """Switches to optimised code where it has become available."""
