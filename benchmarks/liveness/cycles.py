@@ -1,11 +1,13 @@
-"""Measures what symmetry saves where the state graph has cycles, and holds the tool to the counts.
+"""Measures what symmetry saves for liveness, and holds the tool to the counts.
 
     python -m benchmarks.liveness.cycles             # --repeat, --markdown docs/benchmarks.md
 
-The checks of the library have cycles, processes or values that are interchangeable, and liveness
-that single states decide.  In turns, cycles are unfolded, and symmetry is given up as soon as a
-cycle is known.  Processor time is that of the exploration with the decision of liveness, one
-thread, and with code that has to be compiled.
+The checks of the first table have cycles, processes or values that are interchangeable, and
+liveness that single states decide.  In turns, cycles are unfolded, and symmetry is given up as soon
+as a cycle is known.  Those of the second one have formulas that are monitored from the initial
+states, and no cycles.  In turns, symmetry is used once there are many states, and never.  Processor
+time is that of the exploration with the decision of liveness, one thread, and with code that has to
+be compiled.
 """
 
 from __future__ import annotations
@@ -25,18 +27,20 @@ from benchmarks.tables import Table, into_page, number
 from checker.engines.native import engine as native
 from checker.engines.native.codegen.image import KernelImage
 from checker.engines.native.codegen.jit import graph_kernel
-from checker.engines.search_engine import Cyclic
+from checker.engines.search_engine import SearchAgain
 from checker.instantiate.assemble import instantiate
 from checker.instantiate.capacity_estimation import estimate_capacities
 from checker.model.ir import TransitionSystem
 from checker.model.memo import a_run
 from checker.properties.formula import ask
+from checker.records import replace
 from checker.reductions.choose import VERDICTS, choose
 from checker.resources import specs
 from checker.results.answer import Answer, Limits
 from checker.session.load import load_check
 
 BEGIN, END = "<!-- cycles: begin -->", "<!-- cycles: end -->"
+BEGIN_MONITORED, END_MONITORED = "<!-- monitored: begin -->", "<!-- monitored: end -->"
 
 
 class WrongAnswer(click.ClickException):
@@ -72,6 +76,22 @@ CASES = (
     Case("time/places two_places", 4_764, 2_421),
 )
 
+MONITORED = (
+    Case(
+        "replication/zab_progress refuses_in_silence",
+        662_340,
+        110_422,
+        violated=("@beyond 1", "progress"),
+    ),
+    Case(
+        "replication/zab_progress leaves_in_silence",
+        1_107_426,
+        184_605,
+        violated=("@beyond 1", "progress"),
+    ),
+    Case("replication/bookkeeper one_entry", 69_232, 69_232),
+)
+
 
 def system_of(case: Case) -> TransitionSystem:
     """The system of a check, with capacities that suffice."""
@@ -83,18 +103,19 @@ def system_of(case: Case) -> TransitionSystem:
 def explored(system: TransitionSystem, unfolds: bool) -> tuple[Answer, float]:
     """The answer, and seconds of processor time, with nothing kept from earlier runs."""
     plan = choose(system, "auto", VERDICTS)
+    plan = plan if unfolds else replace(plan, larger=None)
     with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, XDG_CACHE_HOME=folder):
         begun = time.process_time()
         while True:
             try:
                 answer = native.explore(system, Limits(), plan=plan, threads=1, answer_only=True)
                 return answer, time.process_time() - begun
-            except Cyclic as cycle:
-                plan = cycle.next_plan(plan) if unfolds else plan.careful
+            except SearchAgain as again:
+                plan = again.next_plan(plan) if unfolds else plan.careful
 
 
 def given_up(system: TransitionSystem) -> tuple[Answer, float]:
-    """The same if symmetry is given up as soon as a cycle is known."""
+    """The same if symmetry is given up as soon as a cycle is known, and with a monitor."""
     with patch.object(KernelImage, "unfolds", False):
         return explored(system, False)
 
@@ -122,6 +143,23 @@ def measured(case: Case, repeat: int) -> tuple[float, float]:
     return median(before), median(after)
 
 
+def monitored_table(rows: Sequence[tuple[Case, float, float]]) -> Table:
+    cells = [
+        (
+            case.check,
+            f"{case.without:,}",
+            f"{case.searched:,}",
+            f"{case.without / case.searched:.2f}x",
+            number(before),
+            number(after),
+            f"{after / before:.2f}",
+        )
+        for case, before, after in rows
+    ]
+    heads = ("check", "without", "with symmetry", "fewer states", "CPU s", "now", "ratio")
+    return Table("Symmetry with a monitor", heads, cells)
+
+
 def table(rows: Sequence[tuple[Case, float, float]]) -> Table:
     cells = [
         (
@@ -147,12 +185,15 @@ def table(rows: Sequence[tuple[Case, float, float]]) -> Table:
 @click.option("--repeat", default=3, type=click.IntRange(min=1), help="Turns of each [3].")
 @click.option("--markdown", type=click.Path(path_type=Path), help="A page to write the table into.")
 def main(repeat: int, markdown: Path | None) -> None:
-    """Measure what symmetry saves where the state graph has cycles."""
+    """Measure what symmetry saves for liveness."""
     graph_kernel()
     found = table([(case, *measured(case, repeat)) for case in CASES])
+    watched = monitored_table([(case, *measured(case, repeat)) for case in MONITORED])
     click.echo(found.text())
+    click.echo(watched.text())
     if markdown is not None:
         into_page(markdown, found.markdown(), BEGIN, END)
+        into_page(markdown, watched.markdown(), BEGIN_MONITORED, END_MONITORED)
 
 
 if __name__ == "__main__":

@@ -64,6 +64,9 @@ class TableEntry(Struct, frozen=True):
     where: str = ""
 
 
+MONITORED = "`{name}` is monitored from the initial states"
+"""How the reason begins where a formula that needs the product with an automaton forbids more."""
+
 GOES_ROUND = "the state graph has a cycle"
 """The reason when a proof requires an acyclic state graph."""
 

@@ -138,13 +138,22 @@ class ReductionPlan(Struct, frozen=True):
     without cycles; an engine that finds a step that does not lead to the next level raises
     :class:`checker.engines.search_engine.Cyclic`, or unfolds the cycles if nothing but symmetry is
     not proven for them.  ``fallback``: the plan that replaces it if the engine gives up; it may
-    have a fallback, too.
+    have a fallback, too.  ``larger``: the plan that may replace it if there are many states and no
+    cycle so far (:class:`checker.engines.search_engine.Outgrown`): it pays only then.
     """
 
     parts: tuple[PlanPart, ...] = ()
     acyclic: bool = False
     fallback: ReductionPlan | None = None
     unused: tuple[Unused, ...] = ()
+    larger: ReductionPlan | None = None
+
+    def plans(self) -> Iterator[ReductionPlan]:
+        """The plan, and all that may replace it."""
+        yield self
+        for other in (self.larger, self.fallback):
+            if other is not None:
+                yield from other.plans()
 
     @property
     def used(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from checker.engines.registry import (
     require,
     resolved_name,
 )
-from checker.engines.search_engine import Cyclic, HandedOver, SearchProblem
+from checker.engines.search_engine import HandedOver, SearchAgain, SearchProblem
 from checker.extensions.tables import AUTO, DEFINITION, ENGINES, ON_CLUSTER
 from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
@@ -76,9 +76,8 @@ def answer_of(
         try:
             left = remaining_time(options, started)
             return _answer(SearchProblem(system, left, plan, run, carry), listener)
-        except Cyclic as cycle:
-            assert plan.fallback is not None
-            plan = plan.careful if needs_cluster(options.engine) else cycle.next_plan(plan)
+        except SearchAgain as again:
+            plan = plan.careful if needs_cluster(options.engine) else again.next_plan(plan)
             if run is not None:
                 run.afresh()
 
@@ -98,10 +97,9 @@ def _plan_of_run(
     from checker.engines.native.codegen.image import build
 
     def plan_of_run(some: ReductionPlan | None) -> ReductionPlan | None:
-        """The plan, or the fallback of it, with which the run was begun."""
-        while some is not None and build(system, some).digest != run.digest:
-            some = some.fallback
-        return some
+        """The plan, or another one in place of it, with which the run was begun."""
+        every = () if some is None else some.plans()
+        return next((p for p in every if build(system, p).digest == run.digest), None)
 
     def possible() -> Iterator[ReductionPlan]:
         yield plan  # another one is made only where this one is not it

@@ -17,8 +17,18 @@ from checker.engines.native.liveness import liveness_decision
 from checker.engines.native.search import search
 from checker.engines.reference import engine as reference
 from checker.engines.search_engine import Cyclic
+from checker.model.build import conj, equal, negation
 from checker.model.evaluate import RunFault
-from checker.model.ir import PropertyKind, TransitionSystem
+from checker.model.ir import (
+    Local,
+    PropertyKind,
+    Quant,
+    Quantifier,
+    TransitionSystem,
+    domain_item,
+)
+from checker.model.types import BOOL
+from checker.properties.persistence import needs_automaton
 from checker.records import replace
 from checker.reductions.choose import VERDICTS, choose
 from checker.reductions.reduction_plan import ReductionPlan
@@ -258,6 +268,45 @@ def rounds(kinds: frozenset[str], name: str) -> None:
 def circling(seed: int) -> TransitionSystem:
     """A system with symmetric structure that most likely runs in circles."""
     return Circling(random.Random(seed).randrange).system(None)
+
+
+def monitoring(seed: int) -> TransitionSystem:
+    """A system with symmetric structure that asks a formula about whole runs, with a process as its
+    parameter, with two, or for any process."""
+    draw = random.Random(seed)
+    system = Alike(draw.randrange).system(random_formula(draw, 3))
+    *others, prop = system.properties
+    (param,) = prop.params
+    kind = seed % 4
+    if kind == 1:
+        propositions = tuple(
+            Quant(Quantifier.EXISTS, param.name, param.domain, each, BOOL)
+            for each in prop.propositions
+        )
+        prop = replace(prop, params=(), propositions=propositions)
+    elif kind == 2:
+        item = domain_item(param.domain)
+        same = equal(Local(item, param.name), Local(item, "y"))
+        either = conj(prop.propositions[0], negation(same))
+        other = replace(param, name="y")
+        propositions = (either, *prop.propositions[1:])
+        prop = replace(prop, params=(param, other), propositions=propositions)
+    return replace(system, properties=(*others, prop))
+
+
+def test_symmetry_with_a_monitor() -> None:
+    """Alone, and with dead values; for formulas with parameters, and without."""
+    kept, violated = dict.fromkeys(range(4), 0), 0
+    for seed in seeds("monitored", times=24):
+        system = monitoring(seed)
+        if not needs_automaton(system.properties[-1]):
+            continue
+        kinds = (SYMMETRY, SYMMETRY | DEAD)[seed % 3 == 0]
+        if compare(system, kinds, seed):
+            answer, used = with_plan(system, only(choose(system, "all", VERDICTS), kinds), Limits())
+            kept[seed % 4] += used.symmetry is not None
+            violated += used.symmetry is not None and "p2" in answer.violations
+    assert kept[0] and kept[1] and kept[3] and violated, (kept, violated)
 
 
 def test_symmetry_unfolds_cycles(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from checker.model.ir import TransitionSystem
 from checker.reductions.contract import GOES_ROUND, Ask, Found, Reduction, TableEntry, Use
 from checker.reductions.reduction_plan import PlanPart
 from checker.reductions.symmetry import automorphisms
+from checker.reductions.symmetry.monitored import KEPT, unmoved
 
 NAME = "symmetry"
 
@@ -18,6 +19,9 @@ EMERSON = "Emerson and Sistla 1997"
 def analyse(system: TransitionSystem) -> Found:
     """The group of renamings under which ``system`` is the same."""
     group, reasons = automorphisms.find_symmetry(system)
+    if group is not None:
+        group, more = unmoved(system, group)
+        reasons += more
     return (None if group is None else PlanPart(NAME, symmetry=group, text=group.text)), reasons
 
 
@@ -74,13 +78,22 @@ COLUMN = {
         GOES_ROUND,
     ),
     Ask.FOLLOWED: TableEntry(
-        Use.NO,
-        "The automaton reads the propositions of one assignment of the parameters along a run; a"
-        " path of N changes names from step to step, so the assignment would have to be renamed"
-        " with it.",
+        Use.ACYCLIC,
+        "Let the group of N be such that each assignment of the parameters can be renamed, in the"
+        " larger group of all renamings of the system, to one that no renaming of N changes; only"
+        " the latter are examined. A system violates the formula for an assignment exactly when it"
+        " does for a renamed one: runs, their fairness and the propositions are renamed with it."
+        " For an assignment that N keeps, each proposition has the same value throughout an orbit."
+        " So a run of G and its path of N have the same letters, and the automaton, whose states"
+        " name no atom, can do the same on both; a path of N lifts to a run of G with these"
+        " letters. Without cycles a fair run is one that ends, and a whole orbit ends or none of it"
+        " does, so an end is reached with an automaton state that accepts in N exactly when it is"
+        " in G, and as soon. On a cycle of N fairness may need other names each time; unfolding is"
+        " not proven for pairs with an automaton state, so symmetry is given up.",
         EMERSON,
-        "reductions/test_table.py::test_what_is_followed_needs_all_steps",
-        "`{name}` is monitored from the initial states",
+        AGREE + "test_symmetry_with_a_monitor",
+        GOES_ROUND,
+        KEPT,
     ),
     Ask.FAIR: TableEntry(
         Use.UNFOLDED,

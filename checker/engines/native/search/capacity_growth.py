@@ -64,13 +64,11 @@ class Carry:
             self._left = Levels(search.system, search.store, search.complete, search.seconds)
 
     def plan_of(self, system: TransitionSystem, plan: ReductionPlan) -> ReductionPlan:
-        """``plan``, or a fallback of it if the kept levels were explored with that."""
-        left, other = self._left, plan.fallback
-        while left is not None and other is not None:
-            if left.fits(system, other):
-                return other
-            other = other.fallback
-        return plan
+        """``plan``, or another one in place of it if the kept levels were explored with that."""
+        left = self._left
+        if left is None:
+            return plan
+        return next((other for other in plan.plans() if left.fits(system, other)), plan)
 
     def into(self, search: Search) -> bool:
         """Gives ``search`` the kept levels, and says whether it could take them; where it could not

@@ -21,9 +21,10 @@ from checker.engines.native.search.explored import Undecided
 from checker.engines.native.search.findings import TOO_NESTED, Best, Findings, Target
 from checker.engines.native.search.store import BLOCK, OutOfMemory, Store, WorkerMemory
 from checker.engines.native.search.tiered_jit import PendingOptimisation
-from checker.engines.search_engine import Cyclic
+from checker.engines.search_engine import Cyclic, Outgrown
 from checker.model import interpreter
 from checker.model.ir import PropertyKind, TransitionSystem
+from checker.properties.persistence import monitored
 from checker.results.answer import (
     DECIDED,
     FOUND,
@@ -53,6 +54,8 @@ SLICE = 0.1
 
 LOOK_FROM = 4096
 """The number of states from which on cycles are looked for."""
+LARGE = 131_072
+"""The number of states from which on it pays to begin anew with the plan for large systems."""
 LONG = 20_000
 """The number of states from which on violations are reported during a search."""
 
@@ -94,7 +97,8 @@ class Search:
         self._pool: ThreadPoolExecutor | None = None
         self._spare, self._share, self._lock = 0, 0, Lock()
         self._grain = 256
-        self._look_at = LOOK_FROM
+        self._look_at, self._stays = LOOK_FROM, False
+        self._monitored = bool(monitored(system))
         self._reported = self.started
         self.runs: dict[Target, Path] = {}
         self.on_violation: Callable[[Search], None] = lambda _: None
@@ -103,7 +107,7 @@ class Search:
     @property
     def unfolds(self) -> bool:
         """Whether cycles are unfolded when the search is over."""
-        return self.kernel.image.unfolds and self.system.view is None
+        return self.kernel.image.unfolds and self.system.view is None and not self._monitored
 
     @property
     def kernel(self) -> Kernel:
@@ -152,6 +156,7 @@ class Search:
         found.maybe_cyclic |= self.found.maybe_cyclic or 0 < limit <= found.depth
         self.found, self.depth = found, found.depth
         self.complete = found.copy()
+        self._stays = self.store.states >= LARGE  # it was asked when these states were found
         self._know()
 
     def close(self) -> None:
@@ -276,24 +281,34 @@ class Search:
 
     def _look_round(self) -> None:
         """Gives the search up as soon as a cycle is found, if its plan is proven only without
-        cycles.
+        cycles; and once there are many states and no cycle, if it has a plan for that.
 
         Cycle detection costs as much as a search of the known states, so it is done when they have
         become four times as many.  Where there is no room for it, cycles are decided at the end.
         """
-        if not self.kernel.image.reductions.acyclic or not self.found.maybe_cyclic:
+        plan, looks = self.kernel.image.reductions, self.store.states >= self._look_at
+        looks = looks and not self.stopped
+        outgrown = plan.larger is not None and self.store.states >= LARGE and not self._stays
+        if outgrown and not (self.stopped or self.found.faulty):
+            self._stays = True
+            if not (self.found.maybe_cyclic and self._has_cycle(unless=True)):
+                raise Outgrown(self.store.states)
+        if not plan.acyclic or not self.found.maybe_cyclic or self.unfolds:
             return
-        if self.unfolds:
-            return
-        if not self.found.cyclic and self.store.states >= self._look_at and not self.stopped:
+        if not self.found.cyclic and looks:
             self._look_at = 4 * self.store.states
-            with contextlib.suppress(Undecided, MemoryError):
-                self.found.cyclic = has_cycle(
-                    self.kernel, self.store, self.limits, self._require_time
-                )
-            self.store.report()
+            self.found.cyclic = self._has_cycle(unless=False)
         if self.found.cyclic:
             raise Cyclic(self.store.states)
+
+    def _has_cycle(self, unless: bool) -> bool:
+        """Whether the steps between the known states form a cycle; ``unless`` there is no room or
+        no time to find out."""
+        found = unless
+        with contextlib.suppress(Undecided, MemoryError):
+            found = has_cycle(self.kernel, self.store, self.limits, self._require_time)
+        self.store.report()
+        return found
 
     def _know(self) -> None:
         props = self.system.properties
