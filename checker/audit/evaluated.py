@@ -2,7 +2,7 @@
 
 The events are those of one run, of which only the order in each log is known.  So a property is
 violated if it is in every order of all events that agrees with the logs, and holds if there is one
-in which it does (:doc:`docs/decisions/105 <index>`).  States of such orders are the consistent cuts
+in which it does (:doc:`docs/decisions/104 <index>`).  States of such orders are the consistent cuts
 of K. M. Chandy and L. Lamport: Distributed Snapshots, ACM TOCS 1985; the search among them is that
 of R. Cooper and K. Marzullo: Consistent Detection of Global Predicates, 1991 (*definitely* not
 ``always`` is *controllable* ``always``).
@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 from msgspec import Struct
 
+from checker.audit.compiled import compiled
 from checker.audit.formulas import (
     CRASHES,
     Effects,
@@ -30,13 +31,13 @@ from checker.audit.recorded_runs import Event, Meaning, Misfit, RecordedRun, rec
 from checker.audit.relations import col
 from checker.audit.rules import Rule, everything
 from checker.audit.tables import PENDING, UNKNOWN, VIOLATED, Findings, Tables
+from checker.audit.watch import Watch, instances
 from checker.diagnostics import SpecError
 from checker.diagnostics.english import count
-from checker.instantiate.protocol.expressions import Env, exists, lower
+from checker.instantiate.protocol.expressions import exists, lower
 from checker.language.syntax import typed
 from checker.language.syntax.walk import nodes_of
 from checker.model import ir
-from checker.model.build import conj, negation
 from checker.model.dump import value_text
 from checker.model.evaluate import RunFault, Scope, evaluate, members
 from checker.polling import poll
@@ -46,10 +47,11 @@ from checker.properties.premises import Binders
 from checker.properties.safety_parts import PremiseGoal
 from checker.records import replace
 
-MOST_EVENTS = 20_000
+MOST_EVENTS = 200_000
 """The largest number of events of a run on which a formula is evaluated."""
 MOST_STATES = 20_000
-"""The largest number of states in which an order of the events is looked for."""
+"""The largest number of states, beside one for each event, in which an order of the events is
+looked for."""
 
 Cut = tuple[int, ...]
 """How many events of each process have happened."""
@@ -168,13 +170,7 @@ class _Run:
 
     def _after_all(self, which: Callable[[Event], bool]) -> Scope:
         """Returns the state after all events for which ``which`` is true."""
-        scope = self.meaning.first()
-        for process, line in enumerate(self.run.events):
-            for event in line:
-                poll()
-                if which(event):
-                    scope = self.meaning.after(scope, process, event)
-        return scope
+        return self.meaning.after_all([[*filter(which, line)] for line in self.run.events])
 
     # ---- every state --------------------------------------------------------------------------
 
@@ -195,7 +191,7 @@ class _Run:
             return
         if effects.only_harm:
             return
-        order = Order(self.run, self.meaning, effects, lambda scope: _none(bad, scope))
+        order = Order(self.run, self.meaning, effects, Watch(self.meaning, self.parts.always))
         if order.exists():
             return
         rows, said = self._stuck(order)
@@ -221,10 +217,15 @@ class _Run:
         """Returns an event after which ``bad``, once true, is true, and its process: all events of
         one process come before those of the next one."""
         events = [(at, e) for at, line in enumerate(self.run.events) for e in line if e.sure]
-        states = [self.meaning.first()]
-        for at, event in events:
-            states.append(self.meaning.after(states[-1], at, event))
-        first = bisect_left(states, True, key=lambda scope: bool(evaluate(bad, scope)))
+        is_bad = compiled(bad)
+
+        def is_false(length: int) -> bool:
+            lines: list[list[Event]] = [[] for _ in self.run.events]
+            for at, event in events[:length]:
+                lines[at].append(event)
+            return bool(is_bad(self.meaning.after_all(lines)))
+
+        first = bisect_left(range(len(events) + 1), True, key=is_false)
         return events[max(first - 1, 0)]
 
     def _stuck(self, order: Order) -> tuple[tuple[Any, ...], str]:
@@ -284,13 +285,7 @@ class _Run:
     # ---- formulas -----------------------------------------------------------------------------
 
     def _bad(self, binders: Binders, premise: typed.Expr | None, goal: typed.Expr) -> ir.Expr:
-        """Returns the formula that there is an instance whose premise is true, and not its goal."""
-
-        def inner(env: Env) -> ir.Expr:
-            false = negation(lower(goal, env))
-            return false if premise is None else conj(lower(premise, env), false)
-
-        return exists(binders, self.meaning.env, inner)
+        return instances(binders, premise, goal, self.meaning.env)
 
     def _false(
         self, binders: Binders, premise: typed.Expr | None, goal: typed.Expr, scope: Scope
@@ -355,9 +350,10 @@ def _bindings(expr: ir.Expr, scope: Scope) -> Iterator[Binding]:
     """Yields the values that make nested existential quantifiers true."""
     match expr:
         case ir.Quant(ir.Quantifier.EXISTS, name, domain, body):
-            type_ = ir.domain_item(domain)
+            type_, is_true = ir.domain_item(domain), compiled(body)
             for value in members(domain, scope):
-                for rest in _bindings(body, scope.bind(name, value)):
+                inner = scope.bind(name, value)
+                for rest in _bindings(body, inner) if is_true(inner) else ():
                     yield [(type_, value), *rest]
         case ir.Apply(_, ir.Op.AND, (first, *others)) if others:
             and_also = ir.Apply(expr.type, ir.Op.AND, tuple(others))
@@ -371,11 +367,7 @@ def _bindings(expr: ir.Expr, scope: Scope) -> Iterator[Binding]:
 
 def _binding(expr: ir.Expr, scope: Scope) -> Binding | None:
     """Returns the first of :func:`_bindings`; ``None`` where there are none."""
-    return next(_bindings(expr, scope), None)
-
-
-def _none(bad: list[ir.Expr], scope: Scope) -> bool:
-    return not any(evaluate(each, scope) for each in bad)
+    return next(_bindings(expr, scope), None) if compiled(expr)(scope) else None
 
 
 def _name(pattern: typed.Pattern) -> str:
@@ -395,7 +387,7 @@ def _called(event: Event) -> str:
 
 
 class Order:
-    """The search for an order of the events of a run in all of whose states ``holds`` is true.
+    """The search for an order of the events of a run in all of whose states a formula is true.
 
     It goes from cut to cut.  Events that can only help are taken first: what follows is then true
     in more states.  Where each instance has one event that can harm, one that does no harm now
@@ -407,9 +399,9 @@ class Order:
         run: RecordedRun,
         meaning: Meaning,
         effects: Effects,
-        holds: Callable[[Scope], bool],
+        watch: Watch,
     ) -> None:
-        self._run, self._meaning, self._effects, self._holds = run, meaning, effects, holds
+        self._run, self._meaning, self._effects, self._watch = run, meaning, effects, watch
         self._ends: Cut = tuple(len(line) for line in run.events)
         self._seen: set[Cut] = set()
         self.furthest: Cut = (0,) * len(self._ends)
@@ -424,7 +416,7 @@ class Order:
         one, and ``stopped`` tells whether there may be one all the same."""
         first = (0,) * len(self._ends)
         scope = self._meaning.first()
-        if not self._holds(scope):
+        if not self._watch.holds(scope):
             return False
         stack = [self._moves(first, scope)]
         while stack:
@@ -436,7 +428,7 @@ class Order:
             cut, scope = move
             if cut == self._ends:
                 return True
-            if len(self._seen) > MOST_STATES:
+            if len(self._seen) > MOST_STATES + sum(self._ends):
                 self.stopped = True
                 return False
             stack.append(self._moves(cut, scope))
@@ -457,8 +449,9 @@ class Order:
         for process, done in enumerate(cut):
             if done == self._ends[process]:
                 continue
-            after = self._meaning.after(scope, process, self._run.events[process][done])
-            if self._holds(after):
+            event = self._run.events[process][done]
+            after = self._meaning.after(scope, process, event)
+            if self._watch.still_holds(after, process, event):
                 yield _with(cut, process), after
                 if only_one:
                     return

@@ -135,29 +135,43 @@ def effects_of(parts: tuple[PremiseGoal, ...]) -> Effects:
     both: set[str] = set()
     single = True
     for part in parts:
-        found = [s for binder in part.binders for s in _of_binder(binder, "forall", True)]
-        found += [] if part.premise is None else _signs(part.premise, False)
-        found += _signs(part.goal, True)
-        single = single and sum(sign is not True for _, sign in found) < 2
-        for op, sign in found:
-            (both if sign is None else helping if sign else harming).add(op)
+        found = changes_of(part)
+        single = single and sum(each.sign is not True for each in found) < 2
+        for each in found:
+            (both if each.sign is None else helping if each.sign else harming).add(each.op)
     mixed = both | (helping & harming)
     return Effects(frozenset(helping - mixed), frozenset(harming - mixed), frozenset(mixed), single)
 
 
-_Sign = tuple[str, bool | None]
-"""A request or indication, and whether more of it makes a formula true; ``None``: unknown."""
+class Change(Struct, frozen=True):
+    """A place of a formula whose value changes with an event ``op`` of the process ``owner``, and
+    only with that of ``item`` (``None``: with any).
+
+    ``sign``: whether it makes the formula true; ``None``: unknown.
+    """
+
+    op: str
+    sign: bool | None
+    owner: typed.Expr
+    item: typed.Expr | typed.Pattern | None = None
 
 
-def _signs(expr: typed.Expr, positive: bool) -> list[_Sign]:
+def changes_of(part: PremiseGoal) -> list[Change]:
+    """Returns what events do to ``part``, place by place."""
+    found = [c for binder in part.binders for c in _of_binder(binder, "forall", True)]
+    found += [] if part.premise is None else _changes(part.premise, False)
+    return found + _changes(part.goal, True)
+
+
+def _changes(expr: typed.Expr, positive: bool) -> list[Change]:
     """Returns what more events do to ``expr``; ``positive``: it is not negated."""
     match expr:
         case typed.Operation(_, "not", (part,), _):
-            return _signs(part, not positive)
+            return _changes(part, not positive)
         case typed.Operation(_, "=>", (left, right), _):
-            return _signs(left, not positive) + _signs(right, positive)
+            return _changes(left, not positive) + _changes(right, positive)
         case typed.Operation(_, "and" | "or", args, _):
-            return [sign for each in args for sign in _signs(each, positive)]
+            return [change for each in args for change in _changes(each, positive)]
         case typed.Operation(_, "not in", (item, of), _):
             return _member(item, of, not positive)
         case typed.Operation(_, "in", (item, of), _):
@@ -165,21 +179,23 @@ def _signs(expr: typed.Expr, positive: bool) -> list[_Sign]:
         case typed.Operation(_, "<" | "<=" | ">" | ">=" as op, (left, right), _):
             return _compared(left, right, positive == (op[0] == ">"))
         case typed.Quantified(_, kind, binders, body, _):
-            found = [s for each in binders for s in _of_binder(each, kind, positive)]
-            return found + _signs(body, positive)
-        case typed.HistoryOrder() | typed.Repeated() if grows(expr):
-            return [(expr.op, positive)]
+            found = [c for each in binders for c in _of_binder(each, kind, positive)]
+            return found + _changes(body, positive)
+        case typed.HistoryOrder() if grows(expr):
+            return [Change(expr.op, positive, expr.owner, expr.second)]
+        case typed.Repeated() if grows(expr):
+            return [Change(expr.op, positive, expr.owner, expr.item)]
         case _:
-            return [(op, None) for op in sorted(_read(expr))]
+            return _unknown(expr)
 
 
-def _member(item: typed.Expr, of: typed.Expr, positive: bool) -> list[_Sign]:
+def _member(item: typed.Expr, of: typed.Expr, positive: bool) -> list[Change]:
     if isinstance(of, typed.History) and not _read(item) and not _read(of.owner):
-        return [(of.op, positive)]
-    return [(op, None) for op in sorted(_read(item) | _read(of))]
+        return [Change(of.op, positive, of.owner, item)]
+    return _unknown((item, of))
 
 
-def _compared(left: typed.Expr, right: typed.Expr, positive: bool) -> list[_Sign]:
+def _compared(left: typed.Expr, right: typed.Expr, positive: bool) -> list[Change]:
     """Returns what more events do to ``left > right``; several events of one history may matter."""
     match left, right:
         case typed.Operation(_, "size", (typed.History() as of,), _), _ if not _read(right):
@@ -187,23 +203,27 @@ def _compared(left: typed.Expr, right: typed.Expr, positive: bool) -> list[_Sign
         case _, typed.Operation(_, "size", (typed.History() as of,), _) if not _read(left):
             return _counted(of, not positive)
         case _:
-            return [(op, None) for op in sorted(_read(left) | _read(right))]
+            return _unknown((left, right))
 
 
-def _counted(of: typed.History, positive: bool) -> list[_Sign]:
-    return [(of.op, None)] if _read(of.owner) else [(of.op, positive), (of.op, positive)]
+def _counted(of: typed.History, positive: bool) -> list[Change]:
+    return _unknown(of) if _read(of.owner) else [Change(of.op, positive, of.owner)] * 2
 
 
-def _of_binder(binder: typed.Binder, kind: str, positive: bool) -> list[_Sign]:
+def _of_binder(binder: typed.Binder, kind: str, positive: bool) -> list[Change]:
     """Returns what more members of a domain do to a quantified formula: more are to satisfy it, or
     more may."""
     helps = positive == (kind == "exists")
-    found = [] if binder.where is None else _signs(binder.where, helps)
+    found = [] if binder.where is None else _changes(binder.where, helps)
     domain = binder.domain
     plain = not _read(binder.pattern)
     if plain and isinstance(domain, typed.History) and not _read(domain.owner):
-        return [(domain.op, helps), *found]
-    return [(op, None) for op in sorted(_read(domain) | _read(binder.pattern))] + found
+        return [Change(domain.op, helps, domain.owner, binder.pattern), *found]
+    return _unknown((domain, binder.pattern)) + found
+
+
+def _unknown(expr: object) -> list[Change]:
+    return [Change(op, None, owner) for op, owner in _reads(expr)]
 
 
 def operators_read(expr: object) -> frozenset[str]:
@@ -212,11 +232,16 @@ def operators_read(expr: object) -> frozenset[str]:
 
 
 def _read(expr: object) -> set[str]:
-    found: set[str] = set()
+    return {op for op, _ in _reads(expr)}
+
+
+def _reads(expr: object) -> list[tuple[str, typed.Expr]]:
+    """Returns the histories that ``expr`` reads, each with the process whose it is."""
+    found: list[tuple[str, typed.Expr]] = []
     for node in nodes_of(expr):
         match node:
             case typed.History() | typed.HistoryOrder() | typed.Repeated():
-                found.add(node.op)
-            case typed.Correct(_, "crashed" | "faulty", _, _):
-                found.add(CRASHES)
+                found.append((node.op, node.owner))
+            case typed.Correct(_, "crashed" | "faulty", process, _):
+                found.append((CRASHES, process))
     return found

@@ -1,32 +1,33 @@
 """What processes recorded in one run, as events on which formulas of the language are evaluated.
 
-A request or an indication extends the histories as it does in a check: the effect is the same code
-of :mod:`checker.properties.histories`, executed by the interpreter.
+A request or an indication extends the histories as the effects of
+:mod:`checker.properties.histories` do in a check (a test compares both).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
 
 from checker.audit.columns import Kind, Role
 from checker.audit.formulas import CRASHES
+from checker.audit.growing import WholeHistory, grown
 from checker.audit.processes import EVENTS, NEVER, ProcessState
 from checker.audit.relations import Expr, col
 from checker.audit.tables import OK, Tables
 from checker.instantiate.no_protocol import world_without_code
 from checker.instantiate.protocol.expressions import Env, lower
-from checker.instantiate.world import REQUEST, World
+from checker.instantiate.world import World
 from checker.language.syntax import typed
 from checker.language.syntax.walk import nodes_of
-from checker.model import ir
-from checker.model.build import disj, member
+from checker.model import build, ir
+from checker.model.build import conj, disj, member
 from checker.model.evaluate import Scope, misfit
-from checker.model.interpreter import outcomes
-from checker.model.types import SetT
+from checker.model.types import IntT, MapT, SetT, Type
+from checker.polling import poll
 from checker.properties.histories import Histories
 from checker.properties.reader import Reader
 
@@ -265,37 +266,58 @@ class Meaning:
         reader = Reader(self.world, lambda process: process)
         self._read = reader.read
         self.env = Env(self.world, self.world.instances[0], None, {}, self._read_standing)
-        self._types = dict(self._histories.operators())
-        indications = {operator.name for operator in interface.indications}
-        self._kinds = {
-            op: "indication" if op in indications else "request" for _, op in self._types
-        }
+        self._first = self._state(run.events, lambda items: 0)
 
     def first(self) -> Scope:
         """Returns the state in which nothing has happened."""
-        return Scope({name: v.initial for name, v in self.world.variables.items()}, {})
+        return Scope(self._first, {})
 
     def after(self, scope: Scope, process: int, event: Event) -> Scope:
-        """Returns the state after ``event``; raises :class:`Misfit` for a value that no variable
-        can have."""
+        """Returns the state after ``event``, which is the next one of ``process``."""
         if event.op == CRASHES:
-            down = scope.state[DOWN]
-            now = down | {process} if event.arguments[0] else down - {process}
-            return Scope({**scope.state, DOWN: now}, {})
-        kind = self._kinds[event.op]
-        fields = self._types[kind, event.op]
-        names: dict[str, Any] = {"_self": process}
-        for (name, type_), value in zip(fields, event.arguments, strict=True):
-            if misfit(type_, value, None) is not None:
-                raise Misfit(f"`{name}` of `{event.op}` is {value} in the log: not of its type")
-            names[name] = value
-        effect = f"{REQUEST if kind == 'request' else 'indicate.'}{event.op}"
-        (outcome,) = outcomes(self.world.effects[effect].body, Scope(scope.state, names))
-        assert outcome.scope is not None, outcome.fault
-        return Scope(outcome.scope.state, {})
+            down = _with_fate(scope.state[DOWN], process, event)
+            return Scope({**scope.state, DOWN: down}, {})
+        state = dict(scope.state)
+        for name in (f"@history.{event.op}", f"@repeated.{event.op}"):
+            if name in state:
+                entries = list(state[name])
+                entries[process] = entries[process].longer()
+                state[name] = tuple(entries)
+        return Scope(state, {})
+
+    def after_all(self, lines: Sequence[Sequence[Event]]) -> Scope:
+        """Returns the state after these events of each process."""
+        state = self._state(lines, len)
+        for process, line in enumerate(lines):
+            for event in line:
+                poll()
+                if event.op == CRASHES:
+                    state[DOWN] = _with_fate(state[DOWN], process, event)
+        return Scope(state, {})
+
+    def _state(
+        self, lines: Sequence[Sequence[Event]], length: Callable[[list[Any]], int]
+    ) -> dict[str, Any]:
+        """Returns the histories of ``lines``, each up to a length; raises :class:`Misfit` for a
+        value that they can't have."""
+        state = {name: v.initial for name, v in self.world.variables.items()}
+        for (_, op), fields in self._histories.operators():
+            items = [[_item(e, fields) for e in line if e.op == op] for line in lines]
+            for name, times in ((f"@history.{op}", 1), (f"@repeated.{op}", 2)):
+                if name in state:
+                    type_ = self.world.variables[name].type
+                    assert isinstance(type_, MapT)
+                    of = build.element(type_.value)
+                    state[name] = tuple(
+                        grown(WholeHistory(each, of, times), type_.value, length(each))
+                        for each in items
+                    )
+        return state
 
     def _read_standing(self, env: Env, expr: typed.Expr) -> ir.Expr:
         """Lowers what only properties read: who is correct is known from the whole log."""
+        if isinstance(expr, typed.HistoryOrder):
+            return self._before(env, expr)
         if not isinstance(expr, typed.Correct):
             return self._read(env, expr)
         process = lower(expr.process, env)
@@ -306,6 +328,29 @@ class Meaning:
         if expr.kind == "faulty":
             return disj(down, member(process, ir.Const(processes, self.run.byzantine)))
         return down
+
+    def _before(self, env: Env, expr: typed.HistoryOrder) -> ir.Expr:
+        """Lowers the order of two items in a history by their positions there."""
+        history = self._read(
+            env, typed.History(expr.type, expr.kind, expr.op, expr.owner, expr.span)
+        )
+        of = build.element(history.type)
+        items = [lower(each, env, of) for each in (expr.first, expr.second)]
+        place = IntT(0, max(sum(len(line) for line in self.run.events), 1))
+        at = [ir.Apply(place, ir.Op.INDEX_OF, (history, item)) for item in items]
+        return conj(*(member(item, history) for item in items), build.below(*at))
+
+
+def _with_fate(down: frozenset[int], process: int, event: Event) -> frozenset[int]:
+    return down | {process} if event.arguments[0] else down - {process}
+
+
+def _item(event: Event, fields: tuple[tuple[str, Type], ...]) -> Any:
+    """Returns the entry that a history has for ``event``."""
+    for (name, type_), value in zip(fields, event.arguments, strict=True):
+        if misfit(type_, value, None) is not None:
+            raise Misfit(f"`{name}` of `{event.op}` is {value} in the log: not of its type")
+    return event.arguments[0] if len(fields) == 1 else event.arguments
 
 
 def _world(run: RecordedRun, interface: typed.Interface) -> World:

@@ -30,6 +30,7 @@ from msgspec import Struct
 from checker.chance import reference
 from checker.chance.decision_process import DecisionProcess
 from checker.chance.objective import Objective
+from checker.polling import poll
 from checker.records import replace
 
 
@@ -60,7 +61,9 @@ def check_equations(
 
     Raises :class:`WrongCertificateError`.
     """
+    worths = _Worths(process, certificate)
     for state, choices in allowed.items():
+        poll()
         value = certificate.values[state]
         if state in certificate.final:
             _require(value == certificate.final[state], state, "its value is given")
@@ -68,7 +71,7 @@ def check_equations(
         _require(value >= 0, state, "its value is negative")
         chosen = certificate.choices[state]
         for choice in choices:
-            worth = _worth(process, certificate, choice)
+            worth = worths.of(choice)
             ahead = worth <= value if certificate.largest else worth >= value
             _require(ahead, state, "another choice is better")
             _require(choice != chosen or worth == value, state, "its choice is worth another value")
@@ -133,16 +136,28 @@ def _without_fairness(process: DecisionProcess) -> DecisionProcess:
     return replace(process, enabled=nothing, constraint_sets=(frozenset(),))
 
 
-def _worth(process: DecisionProcess, certificate: Certificate, choice: int) -> Fraction:
-    """Returns what is counted for a choice, and what its branches are worth."""
-    branches, values = process.branches_of(choice), certificate.values
-    counted = 0 if certificate.reward is None else certificate.reward[choice]
-    if len(branches) == 1:
-        following = values[process.target[branches[0]]]
-        return following if counted == 0 else following + counted
-    total = sum(process.weight[b] for b in branches)
-    gained = sum((process.weight[b] * values[process.target[b]] for b in branches), Fraction(0))
-    return gained / total + counted
+class _Worths:
+    """The worth of choices; values are multiplied once for all branches that have the same."""
+
+    def __init__(self, process: DecisionProcess, certificate: Certificate) -> None:
+        self._process, self._reward = process, certificate.reward
+        numbers: dict[Fraction, int] = {}
+        self._number = [numbers.setdefault(value, len(numbers)) for value in certificate.values]
+        self._values = list(numbers)
+
+    def of(self, choice: int) -> Fraction:
+        """Returns what is counted for a choice, and what its branches are worth."""
+        process, numbers, values = self._process, self._number, self._values
+        counted = 0 if self._reward is None else self._reward[choice]
+        weights: dict[int, int] = {}
+        for branch in process.branches_of(choice):
+            number = numbers[process.target[branch]]
+            weights[number] = weights.get(number, 0) + process.weight[branch]
+        if len(weights) == 1:
+            following = values[next(iter(weights))]
+            return following if counted == 0 else following + counted
+        gained = sum((weight * values[n] for n, weight in weights.items()), Fraction(0))
+        return gained / sum(weights.values()) + counted
 
 
 def _require(holds: bool, state: int, wrong: str) -> None:

@@ -19,6 +19,7 @@ from checker.chance.graph import ProcessGraph
 from checker.chance.intervals import Approximation, Rank
 from checker.chance.kernels import words
 from checker.chance.linear import Equation, solve
+from checker.chance.lumping import Lumps
 from checker.chance.quotient import Quotient
 from checker.polling import poll
 
@@ -57,69 +58,64 @@ class ExactQuotient(Struct):
     def evaluate(self, chosen: Sequence[int], final: tuple[Fraction, Fraction]) -> list[Fraction]:
         """Returns the value of each state by these choices; ``final``: of the two last ones."""
         numbered = self.quotient.numbered
-        values = [Fraction(0)] * numbered + list(final)
-        rows = [self.branches(chosen[k]) for k in range(numbered)]
-        for group in _in_order(rows, numbered):
-            inside = set(group)
+        lumps, known = Lumps(numbered + 2), dict(enumerate(final, start=numbered))
+        for group in _in_order(self.quotient, chosen):
+            rows = {k: self.branches(chosen[k]) for k in group}
+            if len(group) > 1:
+                lumps.join(rows, {k: self.counted(chosen[k]) for k in group})
+            one_of_each = {lumps.of[k]: k for k in group}
             equations: dict[int, Equation[int]] = {}
-            for k in group:
+            for name, k in one_of_each.items():
                 poll()
-                equation = equations[k] = Equation(Fraction(self.counted(chosen[k])))
-                total = sum(rows[k].values())
-                for there, weight in rows[k].items():
-                    if there in inside:
+                equation = equations[name] = Equation(Fraction(self.counted(chosen[k])))
+                row = lumps.merged(rows[k])
+                total = sum(row.values())
+                for there, weight in row.items():
+                    if there in one_of_each:
                         equation.terms[there] = Fraction(weight, total)
                     else:
-                        equation.constant += values[there] * Fraction(weight, total)
-            for k, value in solve(equations).items():
-                values[k] = value
-        return values
+                        equation.constant += known[there] * Fraction(weight, total)
+            known |= solve(equations)
+        return [known[name] for name in lumps.of]
 
     def improve(self, chosen: list[int], values: Sequence[Fraction], largest: bool) -> bool:
         """Takes better choices where there are any, and returns whether there were."""
         changed = False
         for k in range(self.quotient.numbered):
             poll()
-            best = values[k]
-            for choice in self.quotient.choices_of(k):
+            best, choices = values[k], self.quotient.choices_of(k)
+            for choice in choices if len(choices) > 1 else ():
                 worth = self.worth(choice, values)
                 if worth > best if largest else worth < best:
                     best, chosen[k], changed = worth, choice, True
         return changed
 
 
-def _in_order(rows: Sequence[dict[int, int]], numbered: int) -> list[list[int]]:
-    """Returns the strongly connected components of a chain, each after those that it can reach."""
-    first, targets = [0], list[int]()
-    for row in rows:
-        targets.extend(there for there in row if there < numbered)
+def _in_order(quotient: Quotient, chosen: Sequence[int]) -> list[list[int]]:
+    """Returns the strongly connected components of the states in between, by these choices, each
+    after those that it can reach."""
+    arrays, numbered = quotient.arrays, quotient.numbered
+    first, targets = array("q", [0]), array("q")
+    for choice in chosen[:numbered]:
+        begin, end = arrays.branch_first[choice], arrays.branch_first[choice + 1]
+        targets.extend(array("q", arrays.successor[begin:end]))
         first.append(len(targets))
-    kept = [k for k in range(numbered) if first[k] < first[k + 1]]
-    choices = array("q", [0, *_positions(first)])
     process = DecisionProcess(
-        choices,
-        array("q", [0, *(first[k + 1] for k in kept)]),
-        array("q", targets),
+        array("q", [*range(numbered + 1), numbered, numbered]),
+        first,
+        targets,
         array("q", [1]) * len(targets),
         (),
-        array("q", [NO_CONSTRAINT]) * len(kept),
-        array("q", [0]) * numbered,
+        array("q", [NO_CONSTRAINT]) * numbered,
+        array("q", [0]) * (numbered + 2),
     )
     graph = ProcessGraph(process)
     found = graph.components(graph.whole())
     groups: list[list[int]] = [[] for _ in range(found.count)]
     for k in found.order:
-        groups[found.of[k]].append(k)
-    return groups
-
-
-def _positions(first: Sequence[int]) -> list[int]:
-    """Returns how many rows up to each one have an entry."""
-    found, total = list[int](), 0
-    for k in range(len(first) - 1):
-        total += first[k] < first[k + 1]
-        found.append(total)
-    return found
+        if k < numbered:
+            groups[found.of[k]].append(k)
+    return [group for group in groups if group]
 
 
 def iterate_policies(

@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from checker.cli import console
 from checker.cli.settings import QUERY_TIMEOUT, SEARCH
 
 if TYPE_CHECKING:
+    from checker.diagnostics import Diagnostic
     from checker.engines.options import Options
     from checker.proving.published import Published
     from checker.proving.threshold import FileReport, Specifications
+    from checker.results.answer import Listener
     from checker.results.verdict import PropertyVerdict
+    from checker.sweep.cells import Status
 
 BUDGET = 300.0
 """Seconds for each file or check."""
@@ -64,6 +68,9 @@ def bench(
     Benchmark Set, and compares exact probabilities and expected values. TABLE replaces the table of
     the library.
 
+    Each run is in a process of its own, which is killed if it goes on long after the time limit:
+    the row is not decided, and the others follow.
+
     Exit codes: 0 all as published, 1 something differs, 3 something was not decided, 2 no such
     folder or table, or a check can't run; the other rows are compared all the same.
     """
@@ -90,6 +97,7 @@ def bench(
 
 def _compare_verdicts(folder: Path, options: Options) -> tuple[int, list[str]]:
     """Proves the files in ``folder``; returns the exit code and the lines of a page."""
+    from checker.cli.bench_runs import in_turn
     from checker.proving.published import files_in, read_published
 
     paths = files_in(folder)
@@ -97,10 +105,16 @@ def _compare_verdicts(folder: Path, options: Options) -> tuple[int, list[str]]:
     width = max(len(name) for name in paths)
     titles = f"{'verdict':8} {'expected':8} {'cpu s':>7} {'best s':>7} {'live':>8} {'cpu s':>7}"
     console.print_line(f"{'file':{width}}  {titles}")
+    files = [
+        _File(i, file, options, published.get(name)) for i, (name, file) in enumerate(paths.items())
+    ]
     rows = []
-    for name, file in paths.items():
-        row = _row(name, file, options, published.get(name))
+    for name, row in zip(paths, in_turn(files, _row, _lost), strict=True):
         rows.append(row)
+        if row.error is not None:
+            console.print_note(console.render_with_source(row.error).rstrip("\n"))
+        if row.why:
+            console.print_note(f"{name}: {row.why}")
         console.print_line(f"{name:{width}}  {row.line}")
         console.flush_stdout()
     code, total = _total(rows, bool(published))
@@ -140,10 +154,19 @@ def _table(rows: dict[str, _Row], total: list[str]) -> list[str]:
 
 
 class _Row:
-    """The verdict on the safety of one file with the published one, and those on ``liveness``."""
+    """The verdict on the safety of one file with the published one, and those on ``liveness``;
+    ``error``: why it can't be read; ``why``: why its process ended."""
 
-    def __init__(self, verdict: str, seconds: float, published: Published | None) -> None:
+    def __init__(
+        self,
+        verdict: str,
+        seconds: float,
+        published: Published | None,
+        error: Diagnostic | None = None,
+        why: str = "",
+    ) -> None:
         self.verdict, self.seconds = verdict, seconds
+        self.error, self.why = error, why
         self.expected = "" if published is None else published.verdict
         self.best = None if published is None else published.seconds
         reached = verdict in ("safe", "unsafe")
@@ -171,27 +194,48 @@ class _Row:
         return f"{found}{live}{mark}".rstrip()
 
 
-def _row(name: str, path: Path, options: Options, published: Published | None) -> _Row:
+class _File(Struct, frozen=True):
+    """A file whose specifications are proved."""
+
+    number: int
+    path: Path
+    options: Options
+    published: Published | None
+
+    @property
+    def seconds(self) -> float | None:
+        """The time limit: of safety, and then of liveness."""
+        limit = self.options.limits.timeout
+        return None if limit is None else 2 * limit
+
+
+def _row(file: _File, listener: Listener) -> _Row:
+    """Proves the specifications of a file, in another process."""
     from checker.diagnostics import SpecError
     from checker.proving.threshold import Specifications
 
     began = time.process_time()
     try:
-        safety = _proved(path, options, Specifications.SAFETY)
+        safety = _proved(file, Specifications.SAFETY)
     except SpecError as error:
-        console.print_note(console.render_with_source(error.diagnostics[0]).rstrip("\n"))
-        return _Row(error.diagnostics[0].code, time.process_time() - began, published)
-    row = _Row(safety.safety, time.process_time() - began, published)
+        first, seconds = error.diagnostics[0], time.process_time() - began
+        return _Row(first.code, seconds, file.published, first)
+    row = _Row(safety.safety, time.process_time() - began, file.published)
     began = time.process_time()
-    row.liveness = _proved(path, options, Specifications.LIVENESS).report.verdicts
+    row.liveness = _proved(file, Specifications.LIVENESS).report.verdicts
     row.live_seconds = time.process_time() - began
     return row
 
 
-def _proved(path: Path, options: Options, which: Specifications) -> FileReport:
+def _lost(file: _File, status: Status, why: str, seconds: float) -> _Row:
+    """Returns the row of a file whose process ended before it was proved."""
+    return _Row("-", seconds, file.published, why=why)
+
+
+def _proved(file: _File, which: Specifications) -> FileReport:
     from checker.proving.threshold import prove_file
 
-    found = prove_file(str(path), options, smallest=False, which=which)
+    found = prove_file(str(file.path), file.options, smallest=False, which=which)
     if found.report.was_interrupted:
         raise KeyboardInterrupt
     return found

@@ -192,7 +192,7 @@ class Following:
 
     def _restore(self, file: str) -> None:
         """Restores the state in ``file``; raises :class:`SpecError` (E110)."""
-        hint = "delete it, or name another file"
+        hint = "delete it, and the logs are read from the beginning; or name another file"
         try:
             data = msgspec.json.decode(Path(file).read_bytes())
         except (OSError, ValueError) as problem:
@@ -205,7 +205,7 @@ class Following:
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, AssertionError):
             raise _wrong("E110", f"{file} is damaged", hint) from None
         if not same:
-            message = f"{file} is of another spec, mapping or options"
+            message = f"{file} is of another spec, mapping, options or version of the tool"
             raise _wrong("E110", message, hint)
 
     def _restore_sources(self, data: dict[str, Any]) -> None:

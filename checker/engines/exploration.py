@@ -11,7 +11,7 @@ from checker.engines import budgets
 from checker.engines.capabilities import Can, Feature
 from checker.engines.engine import Engine
 from checker.engines.registry import engine_of, origin_of
-from checker.engines.search_engine import Cyclic, HandedOver, SearchEngine, SearchProblem
+from checker.engines.search_engine import HandedOver, SearchAgain, SearchEngine, SearchProblem
 from checker.extensions.registry import Origin
 from checker.extensions.tables import ENGINES
 from checker.model.evaluate import RunFault
@@ -20,7 +20,7 @@ from checker.records import replace
 from checker.results.answer import Answer, Listener, Path, Unsupported
 from checker.results.mismatch import ReplayMismatch
 
-ALLOWED = (Unsupported, RunFault, Cyclic, HandedOver)
+ALLOWED = (Unsupported, RunFault, SearchAgain, HandedOver)
 """What an engine may raise."""
 
 NEEDED = {

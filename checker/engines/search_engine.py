@@ -26,10 +26,39 @@ REGISTERS = Ability(
 """The support of large values by machine code."""
 
 
-class Cyclic(Exception):
+FEW = 1000
+"""A search that has found a cycle among fewer states is done again without anything that is not
+proven for cycles: another attempt would take longer than it saves."""
+
+
+class SearchAgain(Exception):
+    """The system is explored again with another plan; ``states``: how many were found."""
+
+    def __init__(self, states: int) -> None:
+        super().__init__()
+        self.states = states
+
+    @abstractmethod
+    def next_plan(self, plan: ReductionPlan) -> ReductionPlan:
+        """The plan with which a search under ``plan`` is done again."""
+
+
+class Cyclic(SearchAgain):
     """Some step does not lead to the next level, where the plan of reductions is proven only for
-    acyclic systems: explore again with the fallback plan.
+    acyclic systems: explore again with a fallback plan.
     """
+
+    def next_plan(self, plan: ReductionPlan) -> ReductionPlan:
+        assert plan.fallback is not None
+        return plan.careful if self.states < FEW else plan.fallback
+
+
+class Outgrown(SearchAgain):
+    """There are many states, and no cycle so far: explore again with the plan for large systems."""
+
+    def next_plan(self, plan: ReductionPlan) -> ReductionPlan:
+        assert plan.larger is not None
+        return plan.larger
 
 
 class HandedOver(Exception):
@@ -61,7 +90,7 @@ class SearchEngine(Engine):
     def search(self, problem: SearchProblem, listener: Listener | None) -> Answer:
         """Does the same as :meth:`explore` with the means of ``problem``.
 
-        Raises :class:`Cyclic` where the plan turns out not to be proven for the system, and
+        Raises :class:`SearchAgain` where the system is to be searched with another plan, and
         :class:`HandedOver` where the search is to go on elsewhere, from what the run holds.
         """
 

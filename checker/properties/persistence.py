@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from functools import reduce
 
-from checker.model.ir import TRUE, Apply, AutomatonEdge, Expr, Op, Property, Quant, Quantifier
+from checker.model.ir import (
+    TRUE,
+    Apply,
+    AutomatonEdge,
+    Expr,
+    Op,
+    Property,
+    PropertyKind,
+    Quant,
+    Quantifier,
+    TransitionSystem,
+)
 from checker.model.types import BOOL
 
 Guard = tuple[frozenset[int], frozenset[int]]
@@ -36,6 +47,12 @@ def persistence(prop: Property) -> Expr | None:
 def needs_automaton(prop: Property) -> bool:
     """Tells whether deciding ``prop`` or its premise needs the product with an automaton."""
     return persistence(prop) is None or prop.given is not None
+
+
+def monitored(system: TransitionSystem) -> list[Property]:
+    """Returns the liveness properties of ``system`` that need the product with an automaton."""
+    live = (prop for prop in system.properties if prop.kind is PropertyKind.LIVENESS)
+    return [prop for prop in live if needs_automaton(prop)]
 
 
 def persistence_for_some(prop: Property) -> Expr | None:

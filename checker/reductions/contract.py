@@ -45,6 +45,7 @@ class Use(Enum):
 
     PROVEN = "yes"
     ACYCLIC = "if the state graph is acyclic"
+    UNFOLDED = "yes; cycles are unfolded"
     CONFIRMED = "yes; absence is confirmed without it"
     NO = "no"
 
@@ -62,6 +63,9 @@ class TableEntry(Struct, frozen=True):
     why: str = ""
     where: str = ""
 
+
+MONITORED = "`{name}` is monitored from the initial states"
+"""How the reason begins where a formula that needs the product with an automaton forbids more."""
 
 GOES_ROUND = "the state graph has a cycle"
 """The reason when a proof requires an acyclic state graph."""
@@ -106,5 +110,10 @@ class Reduction(Struct, frozen=True):
 
     @property
     def needs_acyclic(self) -> bool:
-        """Whether it is given up for a liveness property of a system with cycles."""
+        """Whether a plan with it is not proven, as it is, for liveness of a system with cycles."""
         return self.column[Ask.ROUND].use is not Use.PROVEN
+
+    @property
+    def unfolds(self) -> bool:
+        """Whether such cycles can be unfolded; otherwise it is given up."""
+        return self.column[Ask.ROUND].use is Use.UNFOLDED

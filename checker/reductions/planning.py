@@ -4,23 +4,27 @@ decides what may be used when.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from checker.model import ir
 from checker.model.ir import Block, PropertyKind, TransitionSystem
 from checker.model.large_sets import adds_to_itself
 from checker.model.memo import an_analysis
 from checker.model.tree import nodes, placeless
-from checker.properties.persistence import needs_automaton
+from checker.properties.persistence import monitored, needs_automaton
 from checker.records import replace
 from checker.reductions.choose import SideQuestions
-from checker.reductions.contract import Ask
+from checker.reductions.contract import MONITORED, Ask
+from checker.reductions.modes import AUTO
 from checker.reductions.reduction_plan import PlanPart, ReductionPlan, Unused
 from checker.reductions.registry import REDUCTIONS, admitted
 from checker.reductions.table import against
 
 UNSEEN = "an event never occurred with it; only the full state space can confirm that"
 """The reason when events that a reduction has not shown are searched for."""
+
+WHERE_MANY = ", so symmetry is used only if there are many states and no cycle"
+"""The end of the reason why a search begins without symmetry."""
 
 Asked = tuple[tuple[Ask, str], ...]
 """Queries, each with the name of the property that makes it (or nothing)."""
@@ -68,7 +72,20 @@ def chosen(system: TransitionSystem, mode: str, question: SideQuestions) -> Redu
         unused += [Unused(reduction.name, why) for why in reasons]
     plan = ReductionPlan(tuple(parts), unused=tuple(unused))
     live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
-    return _with_fallback(plan) if live else plan
+    plan = _with_fallback(plan) if live else plan
+    return _begun_without_symmetry(system, plan) if mode == AUTO else plan
+
+
+def _begun_without_symmetry(system: TransitionSystem, plan: ReductionPlan) -> ReductionPlan:
+    """``plan``; where it is given up because of a cycle, and some formula is monitored from the
+    initial states, only for many states: for few, a second program takes longer than it saves.
+    """
+    names = [prop.asked for prop in monitored(system)]
+    if plan.symmetry is None or not plan.acyclic or not names:
+        return plan
+    careful, kind = plan.careful, next(p.reduction for p in plan.parts if p.symmetry is not None)
+    why = MONITORED.format(name=names[0]) + WHERE_MANY
+    return replace(careful, unused=(*plan.unused, Unused(kind, why)), larger=plan)
 
 
 def _clash(system: TransitionSystem, part: PlanPart, others: Iterable[PlanPart]) -> str:
@@ -113,12 +130,23 @@ def _mentioned(block: Block) -> set[str]:
 
 
 def _with_fallback(plan: ReductionPlan) -> ReductionPlan:
-    """``plan``, with a fallback plan for systems with cycles, if it needs one."""
-    lost = [REDUCTIONS[name] for name in plan.used if REDUCTIONS[name].needs_acyclic]
+    """``plan``, with fallback plans for systems with cycles, if it needs them: first without what
+    can't be unfolded, then without everything that is not proven there.
+    """
+    used = [REDUCTIONS[name] for name in plan.used]
+    lost = {reduction.name for reduction in used if reduction.needs_acyclic}
     if not lost:
         return plan
-    names = {reduction.name for reduction in lost}
-    kept = tuple(part for part in plan.parts if part.reduction not in names)
-    more = [Unused(reduction.name, reduction.column[Ask.ROUND].why) for reduction in lost]
-    careful = ReductionPlan(kept, unused=(*plan.unused, *more))
+    careful = _without(plan, lost)
+    given_up = {name for name in lost if not REDUCTIONS[name].unfolds}
+    if given_up and given_up != lost:
+        careful = replace(_without(plan, given_up), acyclic=True, fallback=careful)
     return replace(plan, acyclic=True, fallback=careful)
+
+
+def _without(plan: ReductionPlan, lost: Collection[str]) -> ReductionPlan:
+    """``plan`` without the reductions of these names, because of a cycle."""
+    kept = tuple(part for part in plan.parts if part.reduction not in lost)
+    names = [name for name in plan.used if name in lost]
+    more = (Unused(name, REDUCTIONS[name].column[Ask.ROUND].why) for name in names)
+    return ReductionPlan(kept, unused=(*plan.unused, *more))

@@ -136,19 +136,34 @@ class ReductionPlan(Struct, frozen=True):
 
     ``parts``: what is done, in this order.  ``acyclic``: something in it is proven only for systems
     without cycles; an engine that finds a step that does not lead to the next level raises
-    :class:`checker.engines.search_engine.Cyclic`.  ``fallback``: the plan that replaces it
-    then.
+    :class:`checker.engines.search_engine.Cyclic`, or unfolds the cycles if nothing but symmetry is
+    not proven for them.  ``fallback``: the plan that replaces it if the engine gives up; it may
+    have a fallback, too.  ``larger``: the plan that may replace it if there are many states and no
+    cycle so far (:class:`checker.engines.search_engine.Outgrown`): it pays only then.
     """
 
     parts: tuple[PlanPart, ...] = ()
     acyclic: bool = False
     fallback: ReductionPlan | None = None
     unused: tuple[Unused, ...] = ()
+    larger: ReductionPlan | None = None
+
+    def plans(self) -> Iterator[ReductionPlan]:
+        """The plan, and all that may replace it."""
+        yield self
+        for other in (self.larger, self.fallback):
+            if other is not None:
+                yield from other.plans()
 
     @property
     def used(self) -> tuple[str, ...]:
         """The names of the reductions in use."""
         return tuple(part.reduction for part in self.parts)
+
+    @property
+    def careful(self) -> ReductionPlan:
+        """The last of the fallback plans, which is proven for systems with cycles, too."""
+        return self if self.fallback is None else self.fallback.careful
 
     @property
     def symmetry(self) -> Symmetry | None:

@@ -10,7 +10,7 @@ from checker.engines.options import Options
 from checker.model.ir import PropertyKind, TransitionSystem
 from checker.properties.persistence import needs_automaton
 from checker.records import replace
-from checker.reductions.contract import Ask
+from checker.reductions.contract import MONITORED, Ask
 from checker.reductions.registry import REDUCTIONS
 from checker.reductions.table import against
 from checker.results.answer import DECIDED, INTERRUPTED, Answer
@@ -86,12 +86,18 @@ def without_liveness(system: TransitionSystem, answer: Answer) -> str:
     refused = [
         answer.reduced.title(name)
         for name in dict.fromkeys(name for name, _ in answer.reduced.unused)
-        if _reasons(answer, name) <= set(against(REDUCTIONS[name], asked))
+        if all(_is_of_liveness(why, name, asked) for why in _reasons(answer, name))
     ]
     if not safe or not refused:
         return ""
     only = " ".join(f"--only {name}" for name in safe)
     return f"`{only}` asks safety alone, which admits reduction by {', '.join(refused)}"
+
+
+def _is_of_liveness(why: str, reduction: str, asked: Sequence[tuple[Ask, str]]) -> bool:
+    """Whether a reason is one against a reduction that liveness properties alone give."""
+    monitored = [MONITORED.format(name=name) for ask, name in asked if ask is Ask.FOLLOWED]
+    return why in against(REDUCTIONS[reduction], asked) or why.startswith(tuple(monitored))
 
 
 def _reasons(answer: Answer, name: str) -> set[str]:

@@ -6,6 +6,7 @@ none does.  It is a text of lines with cells separated by tabs; ``-`` is an empt
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -103,6 +104,12 @@ class PublishedNumber(Struct, frozen=True):
         """The published number, in words."""
         return self.value or (NOTHING if self.states is None else str(self.states))
 
+    @property
+    def run(self) -> tuple[str, ...]:
+        """Identifies the run of the check: numbers with the same one are of one run."""
+        given = (f"{name}={value}" for name, value in self.settings.items())
+        return (self.check, self.reduce, *given)
+
 
 LONGEST = 20
 """A longer value is shown as a decimal fraction."""
@@ -179,6 +186,7 @@ class Comparison:
     def __init__(self, options: Options) -> None:
         self.options = options
         self._reports: dict[tuple[str, ...], Report | None] = {}
+        self._seconds: dict[tuple[str, ...], float] = {}
 
     def compare(self, number: PublishedNumber) -> Compared:
         """Runs the check of ``number``.
@@ -187,27 +195,28 @@ class Comparison:
         run; and ``KeyboardInterrupt``.
         """
         report = self._report(number)
+        seconds = self._seconds[number.run]
         if report is None:
-            return Compared(number, "", False, 0, 0, self.options.limits.timeout or 0.0)
+            return Compared(number, "", False, 0, 0, seconds)
         ours = _value(number, report) if number.value else _count(report)
         same = _same(number, ours) and (number.depth is None or report.depth < number.depth)
-        return Compared(number, ours, same, report.distinct_states, report.depth, report.seconds)
+        return Compared(number, ours, same, report.distinct_states, report.depth, seconds)
 
     def _report(self, number: PublishedNumber) -> Report | None:
         """Returns the report on the check of ``number``; ``None`` where a limit ended it early."""
-        given = [f"{name}={value}" for name, value in number.settings.items()]
-        key = (number.check, number.reduce, *given)
+        key = number.run
         if key not in self._reports:
             file, _, check = number.check.partition("::")
+            began = time.monotonic()
             options = structs.replace(
                 self.options, settings=number.settings, reduce=number.reduce, exact=True, whole=True
             )
             try:
-                report = run_check(str(resources.specs() / file), check, options)
+                report: Report | None = run_check(str(resources.specs() / file), check, options)
             except BudgetExhausted:
-                self._reports[key] = None
-                return None
-            if report.was_interrupted:
+                report = None
+            self._seconds[key] = time.monotonic() - began
+            if report is not None and report.was_interrupted:
                 raise KeyboardInterrupt
             self._reports[key] = report
         return self._reports[key]

@@ -22,7 +22,7 @@ from checker.engines.registry import (
     require,
     resolved_name,
 )
-from checker.engines.search_engine import Cyclic, HandedOver, SearchProblem
+from checker.engines.search_engine import HandedOver, SearchAgain, SearchProblem
 from checker.extensions.tables import AUTO, DEFINITION, ENGINES, ON_CLUSTER
 from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
@@ -76,9 +76,8 @@ def answer_of(
         try:
             left = remaining_time(options, started)
             return _answer(SearchProblem(system, left, plan, run, carry), listener)
-        except Cyclic:
-            assert plan.fallback is not None
-            plan = plan.fallback
+        except SearchAgain as again:
+            plan = plan.careful if needs_cluster(options.engine) else again.next_plan(plan)
             if run is not None:
                 run.afresh()
 
@@ -97,21 +96,22 @@ def _plan_of_run(
         return plan
     from checker.engines.native.codegen.image import build
 
-    def is_plan_of_run(some: ReductionPlan | None) -> bool:
-        return some is not None and build(system, some).digest == run.digest
+    def plan_of_run(some: ReductionPlan | None) -> ReductionPlan | None:
+        """The plan, or another one in place of it, with which the run was begun."""
+        every = () if some is None else some.plans()
+        return next((p for p in every if build(system, p).digest == run.digest), None)
 
     def possible() -> Iterator[ReductionPlan]:
         yield plan  # another one is made only where this one is not it
         yield choose(system, options.reduce, replace(question, bounded=True))
 
     for made in possible():
-        for begun in (made, made.fallback):
-            if begun is not None and is_plan_of_run(begun):
-                return begun
-    if is_plan_of_run(NOTHING):
+        if (begun := plan_of_run(made)) is not None:
+            return begun
+    if plan_of_run(NOTHING) is not None:
         return replace(NOTHING, unused=tuple(Unused(k, "the run was begun so") for k in plan.used))
     otherwise = choose(system, options.reduce, VERDICTS)
-    if is_plan_of_run(otherwise) or is_plan_of_run(otherwise.fallback):
+    if plan_of_run(otherwise) is not None:
         message = f"the run in {run.given} uses reductions, and this needs all states"
         hint = "start another with `--checkpoint` and `--reduce none`"
         raise SpecError((Diagnostic("E013", message, hint=hint),))

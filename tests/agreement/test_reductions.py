@@ -13,11 +13,22 @@ from collections.abc import Iterator
 import pytest
 
 from checker.engines.native import engine as native
+from checker.engines.native.liveness import liveness_decision
 from checker.engines.native.search import search
 from checker.engines.reference import engine as reference
 from checker.engines.search_engine import Cyclic
+from checker.model.build import conj, equal, negation
 from checker.model.evaluate import RunFault
-from checker.model.ir import PropertyKind, TransitionSystem
+from checker.model.ir import (
+    Local,
+    PropertyKind,
+    Quant,
+    Quantifier,
+    TransitionSystem,
+    domain_item,
+)
+from checker.model.types import BOOL
+from checker.properties.persistence import needs_automaton
 from checker.records import replace
 from checker.reductions.choose import VERDICTS, choose
 from checker.reductions.reduction_plan import ReductionPlan
@@ -25,6 +36,7 @@ from checker.reductions.registry import REDUCTIONS
 from checker.results.answer import Answer, Limits, Unsupported
 from checker.results.rerun import rerun
 from tests.agreement.alike import Alike
+from tests.agreement.circling import Circling
 from tests.agreement.generator import Generator
 from tests.agreement.keeping import Keeping
 from tests.properties.test_buchi_automaton import random_formula
@@ -253,8 +265,102 @@ def rounds(kinds: frozenset[str], name: str) -> None:
     assert given_up
 
 
-def test_symmetry_is_given_up_where_runs_go_round() -> None:
-    rounds(SYMMETRY, "rounds of symmetry")
+def circling(seed: int) -> TransitionSystem:
+    """A system with symmetric structure that most likely runs in circles."""
+    return Circling(random.Random(seed).randrange).system(None)
+
+
+def monitoring(seed: int) -> TransitionSystem:
+    """A system with symmetric structure that asks a formula about whole runs, with a process as its
+    parameter, with two, or for any process."""
+    draw = random.Random(seed)
+    system = Alike(draw.randrange).system(random_formula(draw, 3))
+    *others, prop = system.properties
+    (param,) = prop.params
+    kind = seed % 4
+    if kind == 1:
+        propositions = tuple(
+            Quant(Quantifier.EXISTS, param.name, param.domain, each, BOOL)
+            for each in prop.propositions
+        )
+        prop = replace(prop, params=(), propositions=propositions)
+    elif kind == 2:
+        item = domain_item(param.domain)
+        same = equal(Local(item, param.name), Local(item, "y"))
+        either = conj(prop.propositions[0], negation(same))
+        other = replace(param, name="y")
+        propositions = (either, *prop.propositions[1:])
+        prop = replace(prop, params=(param, other), propositions=propositions)
+    return replace(system, properties=(*others, prop))
+
+
+def test_symmetry_with_a_monitor() -> None:
+    """Alone, and with dead values; for formulas with parameters, and without."""
+    kept, violated = dict.fromkeys(range(4), 0), 0
+    for seed in seeds("monitored", times=24):
+        system = monitoring(seed)
+        if not needs_automaton(system.properties[-1]):
+            continue
+        kinds = (SYMMETRY, SYMMETRY | DEAD)[seed % 3 == 0]
+        if compare(system, kinds, seed):
+            answer, used = with_plan(system, only(choose(system, "all", VERDICTS), kinds), Limits())
+            kept[seed % 4] += used.symmetry is not None
+            violated += used.symmetry is not None and "p2" in answer.violations
+    assert kept[0] and kept[1] and kept[3] and violated, (kept, violated)
+
+
+def test_symmetry_unfolds_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alone, with dead values, and with all others; violations are found without symmetry."""
+    parts, unfolded = 0, 0
+    unfold = liveness_decision._Decision._unfold
+
+    def noted(decision: liveness_decision._Decision) -> None:
+        nonlocal parts, unfolded
+        unfold(decision)
+        parts += decision.found.part > 0
+        unfolded += bool(decision.found.unfolded)
+
+    monkeypatch.setattr(liveness_decision._Decision, "_unfold", noted)
+    for seed in seeds("circles", times=4):
+        kinds = (SYMMETRY, SYMMETRY | DEAD, ALL)[seed % 3]
+        compare(circling(seed), kinds, seed)
+    assert parts and unfolded
+
+
+def test_unfolded_cycles_do_not_depend_on_threads() -> None:
+    compared = 0
+    for seed in seeds("circles by threads"):
+        system = circling(seed)
+        plan = only(choose(system, "all", VERDICTS), SYMMETRY | DEAD)
+        if plan.symmetry is None or not plan.acyclic:
+            continue
+        try:
+            found = [with_plan(system, plan, Limits(max_states=5_000), n)[0] for n in (1, 3)]
+        except (RunFault, Unsupported):
+            continue
+        if all(answer.exhaustive for answer in found):
+            assert found[0].violations == found[1].violations, seed
+            assert found[0].fair == found[1].fair, seed
+            compared += 1
+    assert compared
+
+
+def test_unfolded_cycles_keep_to_the_budget() -> None:
+    """Where a budget ends the search of the cycles, nothing is said to hold."""
+    stopped = 0
+    for seed in seeds("circles and budgets"):
+        system = circling(seed)
+        plan = only(choose(system, "all", VERDICTS), SYMMETRY)
+        expected = whole(system)
+        if plan.symmetry is None or expected is None or expected.fault is not None:
+            continue
+        states = native.explore(system, Limits(), plan=plan, threads=1).distinct_states
+        found, _ = with_plan(system, plan, Limits(max_states=states + 1))
+        assert found.violations.keys() <= expected.violations.keys(), seed
+        held = expected.violations.keys() - found.violations.keys()
+        assert held <= found.undecided.keys(), seed
+        stopped += bool(found.undecided)
+    assert stopped
 
 
 def test_partial_order_is_given_up_where_runs_go_round() -> None:

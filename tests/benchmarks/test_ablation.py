@@ -32,7 +32,7 @@ def test_a_reduction_alone() -> None:
         "dominance": (),
     }
     alone = part_of(PLAN, system(SAFE), ALONE["symmetry"])
-    assert alone.fallback is not None and alone.fallback.parts == ()
+    assert alone.careful is not alone and alone.careful.parts == ()
 
 
 @pytest.mark.parametrize(

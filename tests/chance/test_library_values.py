@@ -51,3 +51,12 @@ def test_values_are_the_published_ones(name: str, values: set[str]) -> None:
 
 def test_the_published_decimal_of_bounded_retransmission() -> None:
     assert abs(float(1 - FRAME**16) - 4.2333344e-4) < 1e-11
+
+
+@pytest.mark.slow
+def test_rounds_of_a_ring_of_thirteen_places() -> None:
+    """8,192 outcomes of a step: the native engine takes them, the interpreter would for hours."""
+    path = str(SPECS / "herman_ring.bcast")
+    report = checker.check(path, "three", settings={"k": 13}, exact=True)
+    found = {v.chance.exact for v in report.verdicts if v.chance is not None}
+    assert found == {"1", "320/13"}

@@ -13,7 +13,7 @@ from checker.model.ir import FALSE, TRUE, Holds, PropertyKind, Read
 from checker.model.types import BOOL
 from checker.properties.buchi_automaton import always, either, eventually, refuting
 from checker.reductions.choose import VERDICTS, SideQuestions, choose
-from checker.reductions.contract import Ask, Use
+from checker.reductions.contract import GOES_ROUND, Ask, Use
 from checker.reductions.dead_variables import analysis as dead_variables
 from checker.reductions.dominance import monotone_sets
 from checker.reductions.partial_order import ample_sets as partial_order
@@ -75,7 +75,7 @@ def test_every_cell_is_filled() -> None:
         for cell in reduction.column.values():
             assert cell.source
             assert len(cell.proof) > 20
-            assert bool(cell.why) == (cell.use in (Use.NO, Use.ACYCLIC))
+            assert bool(cell.why) == (cell.use in (Use.NO, Use.ACYCLIC, Use.UNFOLDED))
 
 
 def test_every_cell_names_a_test_that_exists() -> None:
@@ -110,7 +110,7 @@ def test_the_choice_is_the_tables(
             assert (kind, why) in [(u.kind, u.why) for u in plan.unused]
     if any(p.kind is PropertyKind.LIVENESS for p in properties) and kinds(plan) - {"dead"}:
         assert plan.acyclic
-        assert kinds(plan.fallback) <= {
+        assert kinds(plan.careful) <= {
             n for n, r in REDUCTIONS.items() if r.column[Ask.ROUND].use is Use.PROVEN
         }
 
@@ -124,9 +124,23 @@ def test_what_must_hold_in_every_state_needs_no_caution() -> None:
 
 def test_what_is_followed_needs_all_steps() -> None:
     plan = choose(system(FOLLOWED), "all", VERDICTS)
-    assert kinds(plan) == {"dead"}
+    assert kinds(plan) == {"symmetry", "dead"}
+    assert plan.acyclic
+    assert kinds(plan.careful) == {"dead"}
     whys = {u.kind: u.why for u in plan.unused if u.kind != "dominance"}
-    assert whys["symmetry"] == whys["por"] == "`odd` is monitored from the initial states"
+    assert whys == {"por": "`odd` is monitored from the initial states"}
+    assert {u.why for u in plan.careful.unused if u.kind == "symmetry"} == {GOES_ROUND}
+
+
+def test_what_is_followed_is_begun_without_symmetry() -> None:
+    """Unless it is requested by name."""
+    plan = choose(system(FOLLOWED), "auto", VERDICTS)
+    assert kinds(plan) == {"dead"}
+    assert not plan.acyclic
+    assert plan.larger == choose(system(FOLLOWED), "all", VERDICTS)
+    (why,) = (u.why for u in plan.unused if u.kind == "symmetry")
+    assert why.startswith("`odd` is monitored from the initial states, so symmetry is used only")
+    assert choose(system(STEADY), "auto", VERDICTS).larger is None
 
 
 def test_numbers_of_states_are_those_of_all_states() -> None:
@@ -170,9 +184,12 @@ def test_what_is_about_whole_runs_needs_dominated_states() -> None:
 
 def test_where_runs_go_round_reasons_are_said() -> None:
     plan = choose(system(STEADY), "all", VERDICTS)
-    assert plan.fallback is not None
-    assert kinds(plan.fallback) == {"dead"}
-    others = [u for u in plan.fallback.unused if u.kind != "dominance"]
+    unfolds = plan.fallback
+    assert unfolds is not None and unfolds.acyclic
+    assert kinds(unfolds) == {"symmetry", "dead"}
+    assert unfolds.fallback == plan.careful
+    assert kinds(plan.careful) == {"dead"}
+    others = [u for u in plan.careful.unused if u.kind != "dominance"]
     assert {u.why for u in others} == {"the state graph has a cycle"}
 
 

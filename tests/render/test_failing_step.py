@@ -68,12 +68,15 @@ def test_engines_draw_the_same(tmp_path: Path) -> None:
 def test_documents_and_pages_have_it(tmp_path: Path) -> None:
     trace = failed(tmp_path, KINDS["empty"])
     assert trace_from_text(trace_to_text(trace)) == trace
-    assert data_of(trace)["steps"][-1]["h"].endswith("from p1")
+    data = data_of(trace)
+    assert data["steps"][-1]["h"].endswith("from p1")
+    assert data["failing"]  # so the page says that the state is the one before the last step
     assert all("from p1 to p2" not in each.text for each in trace.in_flight)
 
 
 def test_an_error_before_anything_happens_has_no_step(tmp_path: Path) -> None:
     trace = failed(tmp_path, "upon condition started and seen[1] == 1 as reads { skip }")
     assert trace.failure is not None and trace.failing is None
+    assert not data_of(trace)["failing"]
     text = as_text(spacetime(trace), 80)
     assert "✘" not in text and f"a run-time error: {trace.failure.code}" in text

@@ -250,7 +250,7 @@ def _prepare_search(
     journal has them).
     """
     image = build(system, plan, KEY_BITS if compact else 0)
-    if image.compact and plan.acyclic:
+    if image.compact and (plan.acyclic or plan.larger is not None):
         image = build(system, without_rounds(plan), KEY_BITS)
     kernel, improvable = first_kernel(image)
     kept = None if journal is None else journal(image)
@@ -337,6 +337,7 @@ def _as_explored(search: Search) -> Explored:
         orbits=lambda: orbits_in(search.store),
         known=search.report_known,
         runs=search.runs,
+        unfolds=search.unfolds,
     )
 
 

@@ -20,7 +20,7 @@ from checker.model.tree import statements
 from checker.model.types import cardinality, default
 from checker.records import replace
 
-LARGEST = 1 << 12
+LARGEST = 1 << 16
 """The largest number of values of one choice."""
 
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from checker.model.ir import TransitionSystem
-from checker.reductions.contract import GOES_ROUND, Ask, Found, Reduction, TableEntry, Use
+from checker.reductions.contract import (
+    GOES_ROUND,
+    MONITORED,
+    Ask,
+    Found,
+    Reduction,
+    TableEntry,
+    Use,
+)
 from checker.reductions.partial_order import ample_sets
 from checker.reductions.reduction_plan import PlanPart
 
@@ -73,7 +81,7 @@ COLUMN = {
         " runs preserved up to stuttering together with their fairness; that is not proven here.",
         PELED,
         "reductions/test_table.py::test_what_is_followed_needs_all_steps",
-        "`{name}` is monitored from the initial states",
+        MONITORED,
     ),
     Ask.FAIR: TableEntry(
         Use.ACYCLIC,

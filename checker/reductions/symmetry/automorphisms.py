@@ -66,7 +66,7 @@ def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[str,
     unused = tuple(group.reasons(classes))
     if not classes:
         return None, unused
-    return Symmetry(sorts, classes, _text(sorts, classes)), unused
+    return Symmetry(sorts, classes, text_of(sorts, classes)), unused
 
 
 def conditions_of(system: TransitionSystem) -> Conditions:
@@ -273,7 +273,8 @@ def _is_swap(images: Permutation, a: Atom, b: Atom) -> bool:
     return proper and images[a[0]][a[1]] == b[1]
 
 
-def _text(sorts: Sorts, classes: tuple[Class, ...]) -> str:
+def text_of(sorts: Sorts, classes: tuple[Class, ...]) -> str:
+    """Tells in words which blocks are interchangeable."""
     parts = []
     for one in classes:
         names = [" with ".join(sorts.labels[s][a] for s, a in block) for block in one.blocks]

@@ -8,9 +8,10 @@ from typing import Any, assert_never
 from checker.model import types as t
 from checker.model.evaluate import key_rank
 from checker.model.interpreter import State
+from checker.model.ir import Property, domain_item
 from checker.model.memo import in_an_analysis_with
 from checker.model.types import Type, Value, universe
-from checker.reductions.reduction_plan import Atom, Permutation, Sorts
+from checker.reductions.reduction_plan import Atom, Permutation, Sorts, Symmetry
 
 
 class Renaming:
@@ -70,6 +71,29 @@ class Renaming:
     def state(self, types: Sequence[Type], state: State) -> State:
         """The renamed state; ``types`` are those of the variables."""
         return tuple(self.value(type_, v) for type_, v in zip(types, state, strict=True))
+
+
+def fixed(
+    symmetry: Symmetry | None, prop: Property, assignments: Sequence[tuple[Value, ...]]
+) -> Sequence[tuple[Value, ...]]:
+    """The assignments of the parameters of ``prop`` that no renaming of a group changes."""
+    if symmetry is None:
+        return assignments
+    types = [domain_item(param.domain) for param in prop.params]
+    swaps = [
+        Renaming(symmetry.sorts, symmetry.swap(number, 0, i))
+        for number, one in enumerate(symmetry.classes)
+        for i in range(1, len(one.blocks))
+    ]
+    return [
+        values
+        for values in assignments
+        if all(
+            swap.value(type_, value) == value
+            for swap in swaps
+            for type_, value in zip(types, values, strict=True)
+        )
+    ]
 
 
 @in_an_analysis_with

@@ -6,6 +6,7 @@ from checker.model.ir import TransitionSystem
 from checker.reductions.contract import GOES_ROUND, Ask, Found, Reduction, TableEntry, Use
 from checker.reductions.reduction_plan import PlanPart
 from checker.reductions.symmetry import automorphisms
+from checker.reductions.symmetry.monitored import KEPT, unmoved
 
 NAME = "symmetry"
 
@@ -18,6 +19,9 @@ EMERSON = "Emerson and Sistla 1997"
 def analyse(system: TransitionSystem) -> Found:
     """The group of renamings under which ``system`` is the same."""
     group, reasons = automorphisms.find_symmetry(system)
+    if group is not None:
+        group, more = unmoved(system, group)
+        reasons += more
     return (None if group is None else PlanPart(NAME, symmetry=group, text=group.text)), reasons
 
 
@@ -53,30 +57,53 @@ COLUMN = {
         AGREE + "test_symmetry",
     ),
     Ask.ROUND: TableEntry(
-        Use.NO,
-        "A loop of N may permute the names each time: a constraint that is taken in every"
-        " iteration may belong to a different process each time, and a condition that lasts may"
-        " last for no single assignment. Fairness of single processes can't be seen in N (it"
-        " needs the group's elements on the edges, which is not implemented).",
-        f"{EMERSON} (what it would take)",
-        AGREE + "test_symmetry_is_given_up_where_runs_go_round",
+        Use.UNFOLDED,
+        "A cycle of N may permute the names each time: a constraint that it takes may belong to"
+        " another process each time, and a condition that lasts may last for no single"
+        " assignment. So cycles are unfolded. Let C be a strongly connected component of N, or of"
+        " its states in which the condition lasts for some assignment, a set that is closed under"
+        " the group; a step to another member of the same orbit is a cycle. Follow a cycle of N in"
+        " G from a state s. It ends in a renaming p(s), and renamed by p it goes on to p(p(s)), so"
+        " it returns to s: the group is finite. So the states of G whose orbits are in"
+        " C form components that have a member of each of these orbits, and are renamings of one"
+        " another; and each component of G with a cycle is one of them, for some C. So it suffices"
+        " to search G, with the plan that is proven for cycles, from one state of each C, among"
+        " states whose orbits are in such components: each fair cycle of G is there, up to a"
+        " renaming, which maps assignments to assignments. Conversely all steps of these states"
+        " are known, so a fair cycle found there is one of G. The run to it is that of N to its"
+        " first state; the cycle is renamed so that it begins where that run ends in G. If the run"
+        " is bounded by a view, or if most states lie in such components, symmetry is given up.",
+        EMERSON,
+        AGREE + "test_symmetry_unfolds_cycles",
         GOES_ROUND,
     ),
     Ask.FOLLOWED: TableEntry(
-        Use.NO,
-        "The automaton reads the propositions of one assignment of the parameters along a run; a"
-        " path of N changes names from step to step, so the assignment would have to be renamed"
-        " with it.",
+        Use.ACYCLIC,
+        "Let the group of N be such that each assignment of the parameters can be renamed, in the"
+        " larger group of all renamings of the system, to one that no renaming of N changes; only"
+        " the latter are examined. A system violates the formula for an assignment exactly when it"
+        " does for a renamed one: runs, their fairness and the propositions are renamed with it."
+        " For an assignment that N keeps, each proposition has the same value throughout an orbit."
+        " So a run of G and its path of N have the same letters, and the automaton, whose states"
+        " name no atom, can do the same on both; a path of N lifts to a run of G with these"
+        " letters. Without cycles a fair run is one that ends, and a whole orbit ends or none of it"
+        " does, so an end is reached with an automaton state that accepts in N exactly when it is"
+        " in G, and as soon. On a cycle of N fairness may need other names each time; unfolding is"
+        " not proven for pairs with an automaton state, so symmetry is given up.",
         EMERSON,
-        "reductions/test_table.py::test_what_is_followed_needs_all_steps",
-        "`{name}` is monitored from the initial states",
+        AGREE + "test_symmetry_with_a_monitor",
+        GOES_ROUND,
+        KEPT,
     ),
     Ask.FAIR: TableEntry(
-        Use.ACYCLIC,
+        Use.UNFOLDED,
         "Without cycles a fair run is one that ends, and a whole orbit ends or none of it does."
-        " If the state graph has cycles, see above.",
+        " If no run ends, some component of N has no step that leaves it, and so has the component"
+        " of G that it stands for. Each constraint that is enabled there is taken there, so without"
+        " justice conditions a run that visits all of it is fair. Otherwise, and if runs end at a"
+        " bound, all cycles are unfolded, as in the row on cycles.",
         EMERSON,
-        AGREE + "test_symmetry",
+        AGREE + "test_symmetry_unfolds_cycles",
         GOES_ROUND,
     ),
     Ask.PREMISE: TableEntry(

@@ -164,6 +164,8 @@ class Run {
   /** What happens in a step; without its number it is an alternative. */
   showNow(now, step = null) {
     this.find(".headline").textContent = `${step}. ${now.h}`;
+    const fails = this.data.failing && step === this.last;
+    this.find(".state").caption.textContent = `The state ${fails ? "before" : "after"} this step`;
     const told = now.e.filter((event) => event[1] !== "handler" && event[0] !== now.h);
     const items = told.map(([said, kind]) => made("li", kind, said));
     for (const [said] of now.c) items.push(made("li", "cut", `never happens, it crashed before: ${said}`));

@@ -56,6 +56,7 @@ def data_of(trace: Trace, alternatives: tuple[Alternatives, ...] = ()) -> dict[s
         "cells": [[c.title, c.kind, c.process, c.text, c.row] for c in states.cells],
         "sent": [_copy(arrow) for arrow in found.arrows if _leaves(arrow, found)],
         "failure": None if trace.failure is None else _failure_event(trace.failure, files),
+        "failing": trace.failing is not None,
         "loop": trace.loop,
         "closing": trace.closing is not None,
         "context": [] if explained is None else list(explained.context),

@@ -10,9 +10,8 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import product
-from math import lcm
+from math import gcd, lcm, prod
 
 from msgspec import Struct
 
@@ -28,6 +27,7 @@ from checker.model.distributions import RULES, ImproperChance
 from checker.model.interpreter import Constraint
 from checker.model.ir import FALSE, TRUE, Property, PropertyKind, TransitionSystem
 from checker.model.types import Value
+from checker.polling import poll
 from checker.records import replace
 from checker.results.answer import Answer, Path, State, stop_reason
 
@@ -51,8 +51,17 @@ class _Choice(Struct, frozen=True):
 
     action: int
     constraint: int
-    edges: tuple[int, ...]
-    weights: tuple[int, ...]
+    edges: Sequence[int]
+    weights: Sequence[int]
+
+
+class _Rule(Struct, frozen=True):
+    """What the adversary picks, whatever chance does: edges with their weights, and the sum of
+    those."""
+
+    edges: Sequence[int]
+    weights: Sequence[int]
+    total: int
 
 
 class NativeChance(ChanceGraph):
@@ -116,6 +125,7 @@ class NativeChance(ChanceGraph):
         start, targets, labels = graph.start.words(), graph.targets.halves(), graph.labels.halves()
         for i, (begin, end) in enumerate(graph.stretches):
             for number in range(begin, end):
+                poll()
                 first, last = start[number], start[number + 1]
                 there = targets[first:last].tolist()
                 if len(graph.stretches) > 1:
@@ -195,45 +205,36 @@ class NativeChance(ChanceGraph):
         """Returns the choices of one instance: see :mod:`checker.model.distributions`."""
         rows = [(self._labels[labels[edge]].picks or (), edge) for edge in edges]
         label = self._labels[labels[edges[0]]]
-        found = []
+        taken, found = self._taken(label), []
         for rule in self._rules(label.action, rows, 0):
-            whole = lcm(*(share.denominator for _, share in rule))
-            weights = tuple(int(share * whole) for _, share in rule)
-            which = tuple(edge for edge, _ in rule)
-            found.append(_Choice(label.action, self._taken(label), which, weights))
+            common = gcd(*rule.weights)
+            weights = tuple(weight // common for weight in rule.weights)
+            found.append(_Choice(label.action, taken, array("I", rule.edges), weights))
         return found
 
     def _rules(
         self, action: int, rows: list[tuple[tuple[Value, ...], int]], depth: int
-    ) -> list[tuple[tuple[int, Fraction], ...]]:
-        """Returns the rules by which the adversary may pick, each with its edges and their
-        probabilities, where the first ``depth`` picks are the same."""
+    ) -> list[_Rule]:
+        """Returns the rules by which the adversary may pick where the first ``depth`` picks are the
+        same."""
         if depth == len(rows[0][0]):
-            return [((rows[0][1], Fraction(1)),)]
+            return [_Rule((rows[0][1],), (1,), 1)]
         below: dict[Value, list[tuple[tuple[Value, ...], int]]] = {}
         for row in rows:
             below.setdefault(row[0][depth], []).append(row)
-        parts = [self._rules(action, part, depth + 1) for part in below.values()]
-        weights = [self._by.weight(action, depth, value) for value in below]
         if len(below) == 1:
-            return parts[0]
-        if not all(weights):
+            return self._rules(action, rows, depth + 1)
+        weights = [self._by.weight(action, depth, value) for value in below]
+        by_chance = all(weights)
+        if by_chance and len(below) == len(rows) and depth + 1 == len(rows[0][0]):
+            return [_Rule([edge for _, edge in rows], weights, sum(weights))]
+        parts = [self._rules(action, part, depth + 1) for part in below.values()]
+        if not by_chance:
             return [rule for part in parts for rule in part]
-        count = 1
-        for part in parts:
-            count *= len(part)
-        if count > RULES:
+        if prod(map(len, parts)) > RULES:
             why = f"the adversary has more than {RULES:,} strategies after its coins"
             raise ImproperChance(why, self._by.hoisted[action].choices[depth].place)
-        total = sum(weights)
-        return [
-            tuple(
-                (edge, share * Fraction(weight, total))
-                for weight, rule in zip(weights, rules, strict=True)
-                for edge, share in rule
-            )
-            for rules in product(*parts)
-        ]
+        return [_mixed(weights, rules) for rules in product(*parts)]
 
     # -- queries --------------------------------------------------------------------------------
 
@@ -262,3 +263,14 @@ class NativeChance(ChanceGraph):
         sparse = self._sparse(number)
         words = self._numbers.words(sparse)
         return self._search.path_to(self._numbers.depth(sparse), (0, words))
+
+
+def _mixed(weights: Sequence[int], rules: Sequence[_Rule]) -> _Rule:
+    """Returns the rule by which chance takes one of ``rules``, by its weight."""
+    whole = lcm(*(rule.total for rule in rules))
+    edges, found = list[int](), list[int]()
+    for weight, rule in zip(weights, rules, strict=True):
+        factor = weight * (whole // rule.total)
+        edges += rule.edges
+        found += [factor * each for each in rule.weights]
+    return _Rule(edges, found, whole * sum(weights))

@@ -26,6 +26,7 @@ def functions() -> list[Fn]:
         _emit_reached(),
         _relabel(),
         _leading(),
+        _turning(),
     ]
 
 
@@ -334,5 +335,22 @@ def _leading() -> Fn:
         fn.store(fn.resize(state, 32), fn.at(out, total.get(), 32))
         total.set(fn.add(total.get(), const(1)))
         fn.place(no)
+    fn.ret(total.get())
+    return fn
+
+
+def _turning() -> Fn:
+    """``turning(task, out)``: the states with an edge to themselves, and how many there are."""
+    fn = Fn("turning", [("task", 0), ("out", 0)], 64)
+    graph, out = GraphCode(fn, False), fn.args[1]
+    total = fn.var(const(0))
+    with fn.count(graph.states) as state:
+        begin, end = graph.bounds(state)
+        turns = fn.var(FALSE)
+        with fn.count(end, begin) as edge:
+            turns.set(fn.or_(turns.get(), fn.eq(graph.target(edge), state)))
+        with fn.if_(turns.get()):
+            fn.store(fn.resize(state, 32), fn.at(out, total.get(), 32))
+            total.set(fn.add(total.get(), const(1)))
     fn.ret(total.get())
     return fn

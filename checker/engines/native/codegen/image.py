@@ -49,6 +49,14 @@ class KernelImage(Struct, frozen=True):
     steps: bool = False
     folds: bool = False
 
+    @property
+    def unfolds(self) -> bool:
+        """Whether cycles of a search with it can be unfolded: nothing but the symmetry of its plan
+        is not proven for them."""
+        plan = self.reductions
+        proven = plan.acyclic and plan.fallback is not None and not plan.ample_actions
+        return proven and plan.symmetry is not None and not self.compact
+
 
 def build(
     system: TransitionSystem,

@@ -49,6 +49,7 @@ class Kernel(Struct, frozen=True):
     begin: Callable[..., None] | None
     lookup: Callable[..., int]
     normal: Callable[..., None]
+    normals: Callable[..., None] | None
     weigh: Callable[..., None] | None
     letters: dict[int, Callable[..., int]]
     some: dict[int, Callable[..., int]]
@@ -87,6 +88,7 @@ class GraphKernel(Struct, frozen=True):
     reached: Callable[..., int]
     relabel: Callable[..., None]
     leading: Callable[..., int]
+    turning: Callable[..., int]
     sort: Callable[..., None]
     settle: Callable[..., None]
     mark: Callable[..., None]
@@ -153,6 +155,7 @@ def graph_kernel() -> GraphKernel:
         reached=function("reached", 6),
         relabel=function("relabel", 4, None),
         leading=function("leading", 6),
+        turning=function("turning", 2),
         sort=function("sort", 5, None),
         settle=function("settle", 5, None),
         mark=function("mark", 3, None),
@@ -284,6 +287,7 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
     def function(name: str, result: Any, count: int) -> Any:
         return _function(engine, name, result, count)
 
+    symmetric = image.reductions.symmetry is not None
     return Kernel(
         image,
         _stop(engine),
@@ -295,7 +299,8 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
         begin=function("begin", None, 3) if image.begins else None,
         lookup=function("lookup", word, 2),
         normal=function("normal", None, 2),
-        weigh=function("weigh", None, 4) if image.reductions.symmetry is not None else None,
+        normals=function("normals", None, 3) if symmetric else None,
+        weigh=function("weigh", None, 4) if symmetric else None,
         letters={i: function(f"letters_{i}", word, 6) for i in image.live},
         some={i: function(f"some_{i}", word, 5) for i in image.steady},
         justice_bits=function("justice_bits", word, 5) if image.has_justice else None,

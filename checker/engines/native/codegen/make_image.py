@@ -153,6 +153,7 @@ EXPORTED = {
     "rekey",
     "locate",
     "normal",
+    "normals",
     "weigh",
     "walk",
     "steps",

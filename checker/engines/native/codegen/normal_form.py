@@ -1,7 +1,8 @@
 """Normal forms of rows: dead parts are reset, and the representative of the orbit is taken.
 
 ``rest(row, source)`` does the first, ``canonical(worker, row)`` the second, both in place;
-``normal(worker, row)`` does both, and is what Python calls.
+``normal(worker, row)`` does both, and is what Python calls; where there is symmetry,
+``normals(worker, rows, count)`` does it for many rows.
 """
 
 from __future__ import annotations
@@ -37,7 +38,17 @@ def functions(layout: Layout, plan: ReductionPlan) -> list[Fn]:
     if plan.symmetry is not None:
         fn.call("canonical", [worker, row], None)
     fn.ret()
-    return [*found, fn]
+    found.append(fn)
+    return found if plan.symmetry is None else [*found, _emit_normals(layout)]
+
+
+def _emit_normals(layout: Layout) -> Fn:
+    fn = Fn("normals", [("worker", 0), ("rows", 0), ("count", 64)], None)
+    worker, rows, count = fn.args
+    with fn.count(count) as i:
+        fn.call("normal", [worker, fn.at(rows, fn.mul(i, const(layout.words)))], None)
+    fn.ret()
+    return fn
 
 
 def emit_reset(layout: Layout, block: Block) -> Fn:

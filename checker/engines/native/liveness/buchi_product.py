@@ -20,6 +20,7 @@ from checker.engines.native.search.states import Core, States
 from checker.model import interpreter
 from checker.model.ir import Property
 from checker.model.types import Value
+from checker.reductions.symmetry.renaming import fixed
 from checker.results.answer import Path, State
 
 Assignment = tuple[Value, ...]
@@ -39,9 +40,13 @@ class PropertyAutomaton:
         self.ends: Buffer | None = None
 
     def violation(self) -> Path | None:
-        """An execution that the automaton accepts: the shortest one to an end, or else a lasso."""
+        """An execution that the automaton accepts: the shortest one to an end, or else a lasso.
+
+        Under symmetry an assignment is left out if it is a renamed one.
+        """
         best: Path | None = None
-        for values in interpreter.assignments(self.prop.params):
+        symmetry = self.states.search.kernel.image.reductions.symmetry
+        for values in fixed(symmetry, self.prop, interpreter.assignments(self.prop.params)):
             self.states.search.check_time()
             found = self._for(values, best)
             if found is not None:

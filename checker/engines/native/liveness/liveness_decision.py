@@ -25,6 +25,7 @@ from checker.engines.native.liveness.cycle_detection import has_cycle
 from checker.engines.native.liveness.graph import Numbers, build_graph
 from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
 from checker.engines.native.liveness.lasso import shortest
+from checker.engines.native.liveness.unfolding import part_of, some_run_is_fair
 from checker.engines.native.search.explored import Explored, GraphStates, Undecided
 from checker.engines.native.search.memory import MemoryBudget
 from checker.engines.native.search.states import Core, States, core_of
@@ -41,7 +42,11 @@ Numbered = tuple[int, Property]
 
 
 class Verdicts(Struct):
-    """The verdicts on liveness; the fields are those of ``Answer``."""
+    """The verdicts on liveness; the fields are those of ``Answer``.
+
+    ``unfolded``: for properties whose violation was found without symmetry, what makes an execution
+    of the system of it; ``part``: the number of states in which that was looked for.
+    """
 
     violations: dict[str, Path] = field(default_factory=dict)
     undecided: dict[str, str] = field(default_factory=dict)
@@ -50,6 +55,8 @@ class Verdicts(Struct):
     edges: int = 0
     bytes_per_edge: float = 0.0
     seconds: float = 0.0
+    unfolded: dict[str, Callable[[str, Path], Path]] = field(default_factory=dict)
+    part: int = 0
 
 
 def decide(search: Explored) -> Verdicts:
@@ -113,6 +120,7 @@ class _Decision:
         self.search, self.found, self.left = search, found, left
         self.justice = len(search.system.justice)
         self.ends = search.found.ends
+        self.by_ends = frozenset(found.violations)
         self.core: Core | None = None
         self.store: Store | None = None
 
@@ -134,6 +142,9 @@ class _Decision:
     def _run(self) -> None:
         search = self.search
         if search.kernel.image.reductions.acyclic and search.found.maybe_cyclic:
+            if search.unfolds:
+                self._unfold()
+                return
             if not self._acyclic():
                 return
         odd = [each for each in self.left if needs_automaton(each[1])]
@@ -167,13 +178,36 @@ class _Decision:
             search.require_states()
             store = search.cycles().store if search.cycles else search.load()
             if has_cycle(search.kernel, store, search.limits, search.check_time):
-                raise Cyclic
+                raise Cyclic(search.states)
         except (Undecided, MemoryError) as error:
             self._give_up(self.left, error)
             self.found.fair = True if self.ends else None
             return False
         search.found.maybe_cyclic = False
         return True
+
+    def _unfold(self) -> None:
+        """Fills in the verdicts on persistence properties by the cycles without symmetry."""
+        search, found = self.search, self.found
+        if not self.left and self.ends:
+            found.fair = True
+            return
+        try:
+            search.tell("liveness: cycles without symmetry")
+            self.store = search.load()
+            part = part_of(search, [number for number, _ in self.left])
+            inner = None if part is None else _Decision(part.explored, found, self.left)
+            if part is not None and inner is not None:
+                found.part = part.ground.store.states
+                inner._prepare(part.ground)
+        except (Undecided, MemoryError) as error:
+            self._give_up(self.left, error)
+            found.fair = True if self.ends else None
+            return
+        found.fair = self.ends > 0 or some_run_is_fair(search) or found.fair is True
+        if part is not None and inner is not None:
+            inner._decide(self.left)
+            found.unfolded = dict.fromkeys(found.violations.keys() - self.by_ends, part.run)
 
     def _has_graph(self, load: Callable[[], GraphStates], needed: list[Numbered]) -> bool:
         """Whether the graph of what ``load`` gives was built; ``needed``: by these properties."""

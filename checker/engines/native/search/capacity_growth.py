@@ -64,10 +64,11 @@ class Carry:
             self._left = Levels(search.system, search.store, search.complete, search.seconds)
 
     def plan_of(self, system: TransitionSystem, plan: ReductionPlan) -> ReductionPlan:
-        """``plan``, or its fallback if the kept levels were explored with that."""
-        left, fallback = self._left, plan.fallback
-        other = left is not None and fallback is not None and left.fits(system, fallback)
-        return fallback if other and fallback is not None else plan
+        """``plan``, or another one in place of it if the kept levels were explored with that."""
+        left = self._left
+        if left is None:
+            return plan
+        return next((other for other in plan.plans() if left.fits(system, other)), plan)
 
     def into(self, search: Search) -> bool:
         """Gives ``search`` the kept levels, and says whether it could take them; where it could not

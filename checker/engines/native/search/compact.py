@@ -51,8 +51,8 @@ def omission_text(probability: float, bits: int) -> str:
 
 def without_rounds(plan: ReductionPlan) -> ReductionPlan:
     """``plan``, or what is left of it where it must not rely on the absence of cycles."""
-    careful = plan.fallback
-    if not plan.acyclic or careful is None:
-        return plan
+    careful = plan.careful
+    if not plan.acyclic:
+        return plan if plan.larger is None else replace(plan, larger=None)
     lost = [Unused(kind, NO_ROUND) for kind in plan.used if kind not in careful.used]
     return replace(careful, unused=(*plan.unused, *lost))

@@ -40,7 +40,8 @@ class Explored(Struct):
     system to violations that are known already, to which others are added; ``orbits``: gives the
     sizes of orbits in a sample of the states, as
     :func:`checker.engines.native.search.reduction_stats.weigh` does ((0, 0): not known; ``None``:
-    ask ``load``).
+    ask ``load``); ``unfolds``: where a plan is proven for acyclic systems only, cycles are unfolded
+    (:mod:`checker.engines.native.liveness.unfolding`).
     """
 
     system: TransitionSystem
@@ -61,6 +62,7 @@ class Explored(Struct):
     cycles: Callable[[], GraphStates] | None = None
     orbits: Callable[[], tuple[int, int]] | None = None
     runs: dict[Target, Path] = field(default_factory=dict)
+    unfolds: bool = False
 
     def whole(self) -> GraphStates:
         """All states.  Raises :class:`Undecided`, too, where steps were left out: the graph is then

@@ -39,8 +39,8 @@ def finalize(engine: str, search: Explored) -> Answer:
     if search.lost is not None:
         _raise_lost(search, search.lost[1], search.lost)
     plan = search.kernel.image.reductions
-    if plan.acyclic and search.found.cyclic:
-        raise Cyclic
+    if plan.acyclic and search.found.cyclic and not search.unfolds:
+        raise Cyclic(search.states)
     if search.exhaustive and search.states >= LONG:
         with suppress(KeyboardInterrupt):
             search.known(answer_so_far(engine, search))
@@ -48,7 +48,7 @@ def finalize(engine: str, search: Explored) -> Answer:
         live = decide(search)
     except Unevaluable as lost:
         _raise_lost(search, lost.words)
-    return replace(_answer(engine, search, live), reduced=reduction_stats(search))
+    return replace(_answer(engine, search, live), reduced=reduction_stats(search, live.part))
 
 
 def answer_so_far(engine: str, search: Explored) -> Answer:
@@ -134,6 +134,9 @@ class _Runs:
                 continue
             path = self.live.violations.get(name) or self.search.path_to(*found.violating[name])
             try:
+                if name in self.live.unfolded:
+                    self.violations[name] = self.live.unfolded[name](name, path)
+                    continue
                 self.violations[name] = _lift_path(concrete, name, path) if concrete else path
                 if name not in self.live.violations:
                     self.search.runs[found.violating[name]] = self.violations[name]

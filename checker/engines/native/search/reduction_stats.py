@@ -16,8 +16,10 @@ SAMPLE = 1 << 16
 """The number of states in a sample of orbit sizes, about; of fewer states all are in it."""
 
 
-def reduction_stats(search: Explored) -> Reduced:
-    """The reductions used, those not used and why, and an estimate of the states without them."""
+def reduction_stats(search: Explored, part: int = 0) -> Reduced:
+    """The reductions used, those not used and why, and an estimate of the states without them;
+    ``part``: the number of states in which cycles were unfolded.
+    """
     plan = search.kernel.image.reductions
     known = traits()
     used = [known[name] for name in plan.used]
@@ -26,7 +28,10 @@ def reduction_stats(search: Explored) -> Reduced:
     return Reduced(
         used=plan.used,
         unused=tuple((unused.kind, unused.why) for unused in plan.unused),
-        text=tuple(part.text for part in plan.parts if part.text),
+        text=(
+            *(each.text for each in plan.parts if each.text),
+            *([f"cycles unfolded: {part:,} more states"] if part else []),
+        ),
         without=without,
         exact=exact and only_orbits and search.exhaustive,
         at_least=not only_orbits,

@@ -8,7 +8,7 @@ import contextlib
 import ctypes
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,10 @@ from checker.engines.native.search.explored import Undecided
 from checker.engines.native.search.findings import TOO_NESTED, Best, Findings, Target
 from checker.engines.native.search.store import BLOCK, OutOfMemory, Store, WorkerMemory
 from checker.engines.native.search.tiered_jit import PendingOptimisation
-from checker.engines.search_engine import Cyclic
+from checker.engines.search_engine import Cyclic, Outgrown
 from checker.model import interpreter
 from checker.model.ir import PropertyKind, TransitionSystem
+from checker.properties.persistence import monitored
 from checker.results.answer import (
     DECIDED,
     FOUND,
@@ -53,6 +54,8 @@ SLICE = 0.1
 
 LOOK_FROM = 4096
 """The number of states from which on cycles are looked for."""
+LARGE = 131_072
+"""The number of states from which on it pays to begin anew with the plan for large systems."""
 LONG = 20_000
 """The number of states from which on violations are reported during a search."""
 
@@ -94,11 +97,17 @@ class Search:
         self._pool: ThreadPoolExecutor | None = None
         self._spare, self._share, self._lock = 0, 0, Lock()
         self._grain = 256
-        self._look_at = LOOK_FROM
+        self._look_at, self._stays = LOOK_FROM, False
+        self._monitored = bool(monitored(system))
         self._reported = self.started
         self.runs: dict[Target, Path] = {}
         self.on_violation: Callable[[Search], None] = lambda _: None
         self._told = set[str]()
+
+    @property
+    def unfolds(self) -> bool:
+        """Whether cycles are unfolded when the search is over."""
+        return self.kernel.image.unfolds and self.system.view is None and not self._monitored
 
     @property
     def kernel(self) -> Kernel:
@@ -147,6 +156,7 @@ class Search:
         found.maybe_cyclic |= self.found.maybe_cyclic or 0 < limit <= found.depth
         self.found, self.depth = found, found.depth
         self.complete = found.copy()
+        self._stays = self.store.states >= LARGE  # it was asked when these states were found
         self._know()
 
     def close(self) -> None:
@@ -271,22 +281,34 @@ class Search:
 
     def _look_round(self) -> None:
         """Gives the search up as soon as a cycle is found, if its plan is proven only without
-        cycles.
+        cycles; and once there are many states and no cycle, if it has a plan for that.
 
         Cycle detection costs as much as a search of the known states, so it is done when they have
         become four times as many.  Where there is no room for it, cycles are decided at the end.
         """
-        if not self.kernel.image.reductions.acyclic or not self.found.maybe_cyclic:
+        plan, looks = self.kernel.image.reductions, self.store.states >= self._look_at
+        looks = looks and not self.stopped
+        outgrown = plan.larger is not None and self.store.states >= LARGE and not self._stays
+        if outgrown and not (self.stopped or self.found.faulty):
+            self._stays = True
+            if not (self.found.maybe_cyclic and self._has_cycle(unless=True)):
+                raise Outgrown(self.store.states)
+        if not plan.acyclic or not self.found.maybe_cyclic or self.unfolds:
             return
-        if not self.found.cyclic and self.store.states >= self._look_at and not self.stopped:
+        if not self.found.cyclic and looks:
             self._look_at = 4 * self.store.states
-            with contextlib.suppress(Undecided, MemoryError):
-                self.found.cyclic = has_cycle(
-                    self.kernel, self.store, self.limits, self._require_time
-                )
-            self.store.report()
+            self.found.cyclic = self._has_cycle(unless=False)
         if self.found.cyclic:
-            raise Cyclic
+            raise Cyclic(self.store.states)
+
+    def _has_cycle(self, unless: bool) -> bool:
+        """Whether the steps between the known states form a cycle; ``unless`` there is no room or
+        no time to find out."""
+        found = unless
+        with contextlib.suppress(Undecided, MemoryError):
+            found = has_cycle(self.kernel, self.store, self.limits, self._require_time)
+        self.store.report()
+        return found
 
     def _know(self) -> None:
         props = self.system.properties
@@ -297,14 +319,12 @@ class Search:
 
     # -- rounds ---------------------------------------------------------------------------------
 
-    def sweep(self, depth: int, mode: Mode) -> None:
-        """Expands all rows of level ``depth`` in ``mode``."""
+    def sweep(self, depth: int, mode: Mode, segments: Iterable[Segment] | None = None) -> None:
+        """Expands rows of level ``depth`` in ``mode``: ``segments``, or all of them."""
         crew = self.store.workers
-        queue: deque[Segment] = deque()
-        for one in crew:
-            begin, end = self.store.range_of(one, depth)
-            if begin < end:
-                queue.append((one, begin, end))
+        if segments is None:
+            segments = [(one, *self.store.range_of(one, depth)) for one in crew]
+        queue = deque(each for each in segments if each[1] < each[2])
         for one in crew:
             one.put(Worker.MODE, mode)
             one.put(Worker.OVERFLOW, 0)
@@ -325,6 +345,14 @@ class Search:
             if mode is not Mode.PARENTS:
                 self._check_time()
                 self._report()
+
+    def expand(self, rows: Iterable[tuple[int, int]]) -> None:
+        """Expands these rows of the first worker, of the last level; what they lead to is the next
+        one."""
+        self._open_next(False)
+        crew = self.store.workers[0]
+        self.sweep(self.depth, Mode.SEARCH, [(crew, begin, end) for begin, end in rows])
+        self.depth += 1
 
     def _improve(self) -> None:
         """Switches to optimised code where it has become available."""

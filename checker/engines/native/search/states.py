@@ -87,9 +87,9 @@ class States:
             out[begin:end] = memoryview(array("H", block))
         return Letters(numbers, count, list(known))
 
-    def some(self, number: int, states: array[int]) -> Buffer:
-        """16 bits for each of ``states``: 1 where a persistence property's condition holds for some
-        assignment.
+    def some(self, number: int, states: array[int] | None) -> Buffer:
+        """16 bits for each of ``states`` (``None``: all): 1 where a persistence property's
+        condition holds for some assignment.
         """
         return self._ask(self.search.kernel.some[number], 2, states)
 
