@@ -67,8 +67,8 @@ class MutantTask(Struct, frozen=True):
     those behind the first that notices it.  ``session``: a name that all mutants of a command
     share.  ``only``: the property that is changed, and judged alone; empty where the protocol is.
     ``share``: seconds of the processor for all of it, where the time of the command is shared out;
-    ``compares``: whether a survivor is compared with its original; ``unasked``: checks that are about
-    it, and were not decided of the original in their share of the time.
+    ``compares``: whether a survivor is compared with its original; ``unasked``: checks that are
+    about it, and were not decided of the original in their share of the time.
     """
 
     session: str
