@@ -356,9 +356,10 @@ class _Session:
             mutant = self._mutants[number - 1]
             about = self._about[mutant.protocol]
             may = tuple(replace(a, variant=about[a.name]) for a in asked if a.name in about)
-            tasks.append(
-                MutantTask(self._name, number, mutant, self._spec, may, self._options, every_check)
+            task = MutantTask(
+                self._name, number, mutant, self._spec, may, self._options, every_check
             )
+            tasks.append(replace(task, unasked=tuple(c for c in self._late if c in about)))
         return tasks
 
     def _judged(

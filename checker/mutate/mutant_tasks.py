@@ -67,7 +67,8 @@ class MutantTask(Struct, frozen=True):
     those behind the first that notices it.  ``session``: a name that all mutants of a command
     share.  ``only``: the property that is changed, and judged alone; empty where the protocol is.
     ``share``: seconds of the processor for all of it, where the time of the command is shared out;
-    ``compares``: whether a survivor is compared with its original.
+    ``compares``: whether a survivor is compared with its original; ``unasked``: checks that are
+    about it, and were not decided of the original in their share of the time.
     """
 
     session: str
@@ -80,6 +81,7 @@ class MutantTask(Struct, frozen=True):
     only: str = ""
     share: float | None = None
     compares: bool = True
+    unasked: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"mutant {self.number}"
@@ -285,6 +287,8 @@ class _Judge:
         observable behaviour of it as of its original, as far as their graphs can be compared;
         ``known``: those that have."""
         task = self._task
+        if not checks and task.unasked:
+            return Judged(task.result(Fate.UNKNOWN, reason=f"not asked: {', '.join(task.unasked)}"))
         if not checks:
             reason = f"no check is about {task.mutant.protocol}"
             return Judged(task.result(Fate.SURVIVED, reason=reason))

@@ -111,10 +111,14 @@ NATIVE_ONLY = {
     "incidents/acknowledged_before_sync-killed": "`transaction_forgotten` is asked of both",
     "incidents/acknowledged_before_sync-synced_later": "`transaction_forgotten` is asked of both",
     "incidents/acknowledged_before_sync-synced_first": "`vote_before_sync` is asked of both",
+    "incidents/acknowledged_before_sync-three_terms": "`transaction_forgotten` is asked of both",
     "incidents/lock_holder_pauses-paused": "`calm` is asked of both",
     "incidents/lock_holder_pauses-tokens": "`calm` is asked of both",
     "incidents/pre_vote_older_term-answers_in_the_term_asked_for": "`crash` is asked of both",
     "incidents/pre_vote_older_term-in_its_own_term": "`crash` is asked of both",
+    "incidents/pre_vote_older_term-slow_links": "`crash` is asked of both",
+    "incidents/queue_recreated-three_stand": "`one_stands` is asked of both",
+    "incidents/queue_recreated-two_stand": "`one_stands` is asked of both",
     "incidents/queue_recreated-queues_have_identities": "`transaction_forgotten` is asked of both",
     "incidents/queue_recreated-same_name": "`transaction_forgotten` is asked of both",
     "incidents/stale_leader_read-asked_before": "`answers_at_once` is asked of both",
@@ -247,6 +251,8 @@ NATIVE_ONLY = {
 
 # A multicast to three receivers is four steps instead of one: millions of states in these.
 COARSE_ONLY = {
+    "incidents/pre_vote_older_term-slow_links": "`crash` is asked by fine steps, too",
+    "incidents/queue_recreated-three_stand": "`one_stands` is asked by fine steps, too",
     "chance/shared_coin-four": "`two` is asked by fine steps, too",
     "broadcast/lazy_reliable-crash_two": "`crash_one` is asked by fine steps, too",
     "byzantine/bracha-four": "`three` is asked by fine steps, too",

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from checker.diagnostics import SpecError
 from checker.engines import budgets
-from checker.mutate import mutant_tasks
+from checker.mutate import mutant_tasks, shares
 from checker.mutate.mutant_tasks import LATER, Judged
 from checker.mutate.shares import GROWTH, LEAST, PARTS, Pace, ask_originals, judge_in_shares
 from checker.proving import dispatch_check
@@ -160,6 +160,25 @@ def test_a_budget_that_is_over_leaves_a_table(
     assert sorted(done) == [each["number"] for each in report["mutants"]] != [1, 2, 3]
     assert report["stopped"].endswith(f"3 of {report['drawn']} reached")
     assert "stopped" in (said := capsys.readouterr().out) and "reached" in said
+
+
+def test_mutants_of_a_protocol_whose_checks_are_not_asked_are_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have survived nothing."""
+    slow = SPEC.replace("Counter", "Slow").replace("check one", "check slow")
+
+    def without_the_last(checks: Sequence[str], seconds: float | None, ask: Any) -> Any:
+        assert checks[-1] == "slow"
+        return ask_originals(checks[:-1], seconds, ask)[0], ["slow"]
+
+    monkeypatch.setattr(shares, "ask_originals", without_the_last)
+    report = judged(spec_in(tmp_path, SPEC + slow), "--budget", "1000")
+    late = [each for each in report["mutants"] if each["protocol"] == "Slow"]
+    assert {each["fate"] for each in late} <= {"unknown", "stillborn"}
+    assert "not asked: slow" in {each["reason"] for each in late}
+    others = [each for each in report["mutants"] if each["protocol"] == "Counter"]
+    assert "unknown" not in {each["fate"] for each in others}
 
 
 def test_survivors_are_compared_when_all_mutants_are_judged(
