@@ -1,4 +1,4 @@
-"""What processes recorded in one run, as events on which formulas of the language are evaluated.
+"""The records of one run, as events on which formulas of the language are evaluated.
 
 A request or an indication extends the histories as the effects of
 :mod:`checker.properties.histories` do in a check (a test compares both).
@@ -59,8 +59,8 @@ class Event(Struct, frozen=True):
 class RecordedRun(Struct):
     """A run of a log.
 
-    ``processes``: their names; ``values``: what the engine has for them; ``correct``,
-    ``byzantine``: which are; ``events``: those of each, in order; ``payloads``: the names of
+    ``processes``: their names; ``values``: their values in the engine; ``correct``, ``byzantine``:
+    their numbers; ``events``: the events of each process, in order; ``payloads``: the names of
     messages, numbered; ``gaps``: why the logs are not complete; ``unsure``: why it is not known
     which processes are correct.
     """

@@ -30,8 +30,8 @@ MANY = 64
 
 
 class Keeper:
-    """Keeps a report on what is known up to now.  If this process is killed, another one calls
-    ``finish(report, *given)`` with it."""
+    """Keeps the latest report.  If this process is killed, its supervisor calls
+    ``finish(report, *given)``."""
 
     def __init__(self, finish: Callable[..., int], *given: Any) -> None:
         from checker.cli import last_words
@@ -40,8 +40,8 @@ class Keeper:
         last_words.leave(_finished, finish, given)
 
     def keep(self, report: Callable[[str], Any], reached: str) -> None:
-        """Keeps the result of ``report``, which is given how far the work has come, in words;
-        at most once in :data:`KEEPING` seconds."""
+        """Keeps ``report(reached)``, at most once in :data:`KEEPING` seconds; ``reached``: how far
+        the work has come, in words."""
         from checker.cli import last_words
 
         if time.monotonic() - self._at > KEEPING:
@@ -98,8 +98,8 @@ class Clock:
         return None if self._budget is None else max(0.0, self._budget - self.seconds)
 
     def run(self, work: Callable[[], object], reached: Callable[[], str]) -> str | None:
-        """Does ``work``, which the budget or an interrupt may end; returns why it did not end by
-        itself, if so, and what it has ``reached``."""
+        """Does ``work``.  If the budget or an interrupt ends it, returns the reason, with what it
+        has ``reached``; otherwise ``None``."""
         from checker.engines import budgets
 
         with budgets.within(self.left):

@@ -1,4 +1,4 @@
-"""What handlers choose: marks of it, and what lines of a log say of it."""
+"""Choices of handlers: marks that note them, and their values in the lines of a log."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def noting_choices(system: TransitionSystem) -> TransitionSystem:
 
 
 def choices_of(system: TransitionSystem, events: Iterable[Event]) -> tuple[Event, ...]:
-    """Returns those of ``events`` that are choices."""
+    """Returns the choices among ``events``."""
     return tuple(e for e in events if system.marks[e.mark].kind is MarkKind.CHOICE)
 
 
 def says_choices(lines: Iterable[Line], choices: tuple[Event, ...]) -> bool:
-    """Returns whether a step with ``choices`` has chosen what ``lines`` say."""
+    """Returns whether ``choices``, made in one step, agree with ``lines``."""
     return not any(contradicted(line, choices) for line in lines if line.chosen)
 
 
 def contradicted(line: Line, choices: tuple[Event, ...]) -> list[str]:
-    """Returns the names of choices of which ``line`` says something else."""
+    """Returns the names in ``line`` whose values differ from every one of ``choices``."""
     return [
         name
         for name, patterns in line.chosen
@@ -48,7 +48,7 @@ def contradicted(line: Line, choices: tuple[Event, ...]) -> list[str]:
 
 
 class _Noting:
-    """``found``: the marks so far, which come behind those of the system."""
+    """Adds marks to a system.  ``found``: the new marks; their numbers follow the system's."""
 
     def __init__(self, system: TransitionSystem) -> None:
         self.found: list[MarkInfo] = []

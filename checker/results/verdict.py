@@ -243,9 +243,9 @@ class HandlerSteps(Struct, frozen=True):
 
 
 class CountedSteps(Struct, frozen=True):
-    """The numbers of ``steps`` of explored states, of ``states`` of them or of ``every`` one:
-    ``handlers``, those with the most steps first.  Steps without a handler are those of the
-    network, of faults and of clients."""
+    """Counts of the ``steps`` from ``states`` explored states; ``every``: these are all of them,
+    otherwise a sample.  ``handlers``: the one with the most steps first.  Steps without a handler
+    belong to the network, to faults, or to clients."""
 
     states: Natural
     every: bool
@@ -253,13 +253,13 @@ class CountedSteps(Struct, frozen=True):
     handlers: tuple[HandlerSteps, ...] = ()
 
     def share(self, number: int) -> str:
-        """Returns which part of the steps ``number`` of them are."""
+        """Returns ``number`` as a percentage of the steps."""
         percent = 100 * number / max(1, self.steps)
         return "<1 %" if 0 < percent < 0.5 else f"{percent:.0f} %"
 
     @property
     def of(self) -> str:
-        """Of which states they are, in words."""
+        """The states that were counted, in words."""
         states = count(self.states, "state")
         return f"all {states}" if self.every else f"a sample of {states}"
 

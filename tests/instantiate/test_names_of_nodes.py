@@ -36,6 +36,9 @@ SUMS = {
 }
 
 OPEN = {
+    ("compiled.py", "compiled"): "the interpreter evaluates what is left",
+    ("compiled.py", "_nested"): "what is left has no arrays: the interpreter evaluates it",
+    ("compiled.py", "_values"): "what is left has no columns: its elements are taken one by one",
     ("messages.py", "_harmless"): "what is left has to be an expression or a domain: it is typed",
     ("uses.py", "uses_in"): "what is left has to be an expression: it is typed",
 }

@@ -24,7 +24,7 @@ WRONG = ("no", [[]], {"no": {}}, 1.5, None)
 
 
 PUBLISHED: dict[str, tuple[str, str]] = {
-    "report": ("bivalence:reports:6", "49f7f4d2299d6c2c"),
+    "report": ("bivalence:reports:6", "bd0a5d47733799f9"),
     "trace": ("bivalence:trace:5", "e15b0f373f3bba92"),
     "valence": ("bivalence:valence-reports:6", "bb1b223f9baceead"),
     "conformance": ("bivalence:conformance-reports:6", "4e06a7f10513a465"),

@@ -69,8 +69,8 @@ class Part(Struct, frozen=True):
 
 
 class Unfolder:
-    """Makes executions of the system of those whose cycle is without symmetry, and the rest of
-    which consists of representatives."""
+    """Makes executions of the system.  It is given paths whose cycle is one of the system, and
+    whose states before it are representatives."""
 
     def __init__(self, search: Explored, kernel: Kernel) -> None:
         self.search, self.kernel = search, kernel
