@@ -14,7 +14,15 @@ from checker.diagnostics import SpecError
 from checker.engines import budgets
 from checker.mutate import mutant_tasks, shares
 from checker.mutate.mutant_tasks import LATER, Judged
-from checker.mutate.shares import GROWTH, LEAST, PARTS, Pace, ask_originals, judge_in_shares
+from checker.mutate.shares import (
+    GROWTH,
+    LEAST,
+    PARTS,
+    SLOWEST,
+    Pace,
+    ask_originals,
+    judge_in_shares,
+)
 from checker.proving import dispatch_check
 from checker.results.mutation import Fate, MutantResult
 from tests.mutate.test_mutate_command import SPEC, judged, spec_in
@@ -119,10 +127,7 @@ def test_a_check_that_its_share_does_not_decide_has_what_the_others_leave() -> N
 def test_a_process_that_waits_for_the_processor_has_more_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(time, "process_time", lambda: time.monotonic() / 4)
-    pace = Pace()
-    time.sleep(0.1)
-    assert pace.slow == pytest.approx(4.0, rel=0.1)
+    monkeypatch.setattr(Pace, "slow", property(lambda _: 4.0))
     many = [Report("a"), Report("b", 3 * LEAST), Report("c")]
     assert originals(many, 3.0, 0.1)[:2] == (["a", "b", "c"], [])
 
@@ -215,6 +220,15 @@ def test_limits_of_checks_are_of_the_processor_unless_they_are_given(
         return answer(spec, name, options, listener)
 
     monkeypatch.setattr(dispatch_check, "answer_check", noting)
-    monkeypatch.setattr(time, "process_time", lambda: time.monotonic() / 4)
+    monkeypatch.setattr(Pace, "slow", property(lambda _: 4.0))
     judged(spec_in(tmp_path, SPEC), "--budget", "1000", "--fresh", *words)
     assert max(each or 0.0 for each in limits[1:]) == pytest.approx(limit, rel=0.2)
+
+
+@pytest.mark.parametrize(("wall", "cpu", "slow"), [(8.0, 2.0, 4.0), (1.0, 2.0, 1.0), (9e9, 1, 0)])
+def test_the_pace_is_the_clock_s_share_of_the_processor(
+    wall: float, cpu: float, slow: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pace, "wall", wall)
+    monkeypatch.setattr(Pace, "cpu", cpu)
+    assert Pace().slow == (slow or SLOWEST)
