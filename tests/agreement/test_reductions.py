@@ -297,7 +297,7 @@ def monitoring(seed: int) -> TransitionSystem:
 def test_symmetry_with_a_monitor() -> None:
     """Alone, and with dead values; for formulas with parameters, and without."""
     kept, violated = dict.fromkeys(range(4), 0), 0
-    for seed in seeds("monitored", times=24):
+    for seed in seeds("monitored", times=8):
         system = monitoring(seed)
         if not needs_automaton(system.properties[-1]):
             continue
