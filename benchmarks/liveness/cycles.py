@@ -143,37 +143,27 @@ def measured(case: Case, repeat: int) -> tuple[float, float]:
     return median(before), median(after)
 
 
+def _cells(case: Case, before: float, after: float, *unfolded: str) -> tuple[str, ...]:
+    """The columns of both tables; ``unfolded``: one that only the first has."""
+    return (
+        case.check,
+        f"{case.without:,}",
+        f"{case.searched:,}",
+        *unfolded,
+        f"{case.without / case.stored:.2f}x",
+        number(before),
+        number(after),
+        f"{after / before:.2f}",
+    )
+
+
 def monitored_table(rows: Sequence[tuple[Case, float, float]]) -> Table:
-    cells = [
-        (
-            case.check,
-            f"{case.without:,}",
-            f"{case.searched:,}",
-            f"{case.without / case.searched:.2f}x",
-            number(before),
-            number(after),
-            f"{after / before:.2f}",
-        )
-        for case, before, after in rows
-    ]
     heads = ("check", "without", "with symmetry", "fewer states", "CPU s", "now", "ratio")
-    return Table("Symmetry with a monitor", heads, cells)
+    return Table("Symmetry with a monitor", heads, [_cells(*row) for row in rows])
 
 
 def table(rows: Sequence[tuple[Case, float, float]]) -> Table:
-    cells = [
-        (
-            case.check,
-            f"{case.without:,}",
-            f"{case.searched:,}",
-            f"{case.unfolded:,}",
-            f"{case.without / case.stored:.2f}x",
-            number(before),
-            number(after),
-            f"{after / before:.2f}",
-        )
-        for case, before, after in rows
-    ]
+    cells = [_cells(*row, f"{row[0].unfolded:,}") for row in rows]
     fewer = geometric_mean(case.without / case.stored for case, _, _ in rows)
     ratio = geometric_mean(after / before for _, before, after in rows)
     cells.append(("geometric mean", "", "", "", f"{fewer:.2f}x", "", "", f"{ratio:.2f}"))

@@ -77,8 +77,8 @@ def _unproved(check: typed.Check, every: Iterable[typed.Check]) -> list[str]:
 
 
 def _judges(check: typed.Check) -> dict[str, list[str]]:
-    """Returns the library's interface of the protocol, with its properties that ``check`` does not
-    ask; empty if there are none."""
+    """Returns the properties of the protocol's library interface that ``check`` leaves out, by the
+    name of the interface; empty if it asks them all."""
     over = check.protocol.implements
     known = None if over is None else prelude().interfaces.get(over.name)
     if known is None:

@@ -1,8 +1,8 @@
 """Expressions as functions of a scope: a quantifier over many values decides all of them at once.
 
-The values of the quantified name are arrays of numbers, and an operation is one of arrays.  What
-has no such form, and what would be a run-time error, is left to the interpreter
-(:mod:`checker.model.evaluate`), which defines the values.
+The values of the quantified name are arrays of numbers, and an operation is one of arrays.  The
+interpreter (:mod:`checker.model.evaluate`), which defines the values, evaluates all other
+expressions, and those with a run-time error.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from checker.polling import poll
 One = Callable[[Scope], Any]
 """The value of an expression."""
 Many = Callable[[Scope, Any, Any], Any]
-"""The values of an expression for each of the values of a name (its second argument), of which only
-those are wanted where the third is true."""
+"""The values of an expression for many values of a name (the second argument).  Only values at the
+places where the third argument is true are used."""
 
 MANY = 17
 """From how many values on a quantifier decides all of them at once."""
@@ -327,11 +327,12 @@ def _in_scope(body: Many, scope: Scope) -> Many:
 
 
 Asked = Callable[[Any, Any, Any], Any]
-"""What is asked of a collection about items, where it is wanted."""
+"""A question about a collection and each of many items, for example whether it contains them."""
 
 
 def _by_history(of: ir.Expr, item: Many, asked: Asked, name: str) -> Many:
-    """Returns ``asked`` of a collection; of a history of each process, where that depends."""
+    """Returns ``asked`` of the collection ``of``; if ``of`` depends on ``name``, it is an entry of
+    a map by process, and each process's history is asked about the items of this process."""
     if not _depends(of, name):
         whole = compiled(of)
         return lambda scope, values, live: asked(whole(scope), item(scope, values, live), live)

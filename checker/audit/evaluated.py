@@ -72,7 +72,7 @@ def rule_of(definition: typed.PropertyDef, interface: typed.Interface, roles: Ro
         return None
 
     def plan(tables: Tables) -> Findings:
-        found = [each for each in _findings(tables, interface, definition.formula, parts)]
+        found = list(_findings(tables, interface, definition.formula, parts))
         for kind, verdict in _KINDS.items():
             some = [said for said in found if said.verdict == verdict]
             if some:
@@ -115,7 +115,7 @@ def _asked_about(parts: Parts, roles: Roles) -> tuple[int, ...]:
 
 
 def _table(found: list[Said]) -> pa.Table:
-    """Returns findings as rows; those of one finding are equal in ``circle``."""
+    """Returns findings as rows; ``circle`` is the number of the finding."""
     rows = []
     for number, said in enumerate(found):
         for row in said.rows or ({},):
@@ -127,10 +127,11 @@ def _table(found: list[Said]) -> pa.Table:
 def _findings(
     tables: Tables, interface: typed.Interface, formula: typed.Expr, parts: Parts
 ) -> Iterator[Said]:
-    """Yields what is wrong, or undecided, in each run."""
+    """Yields the violations of each run, and its undecided conjuncts."""
     try:
         if _is_large(tables):
-            return (yield Said(UNKNOWN, f"a run has more than {MOST_EVENTS:,} events of it"))
+            yield Said(UNKNOWN, f"a run has more than {MOST_EVENTS:,} events of it")
+            return
         for run in recorded_runs(tables, interface):
             for said in _Run(run, Meaning(run, interface, formula), parts).findings():
                 yield said if said.rows else replace(said, rows=({"process": run.values[0]},))
@@ -214,8 +215,8 @@ class _Run:
         )
 
     def _first_false(self, bad: ir.Expr) -> tuple[int, Event]:
-        """Returns an event after which ``bad``, once true, is true, and its process: all events of
-        one process come before those of the next one."""
+        """Returns the event that makes ``bad`` true, and its process, in the order in which all
+        events of one process come before the next process.  ``bad`` stays true once it is."""
         events = [(at, e) for at, line in enumerate(self.run.events) for e in line if e.sure]
         is_bad = compiled(bad)
 
@@ -229,7 +230,7 @@ class _Run:
         return events[max(first - 1, 0)]
 
     def _stuck(self, order: Order) -> tuple[tuple[Any, ...], str]:
-        """Returns the events that come next where no order goes on, and says so."""
+        """Returns the rows of the next events, which all make the formula false, and a text."""
         events = [
             (self.run.processes[at], self.run.events[at][done])
             for at, done in enumerate(order.furthest)
@@ -304,8 +305,7 @@ class _Run:
 
     def _rows_of(self, binding: Binding) -> tuple[Any, ...]:
         """Returns the rows of the events whose arguments are values of ``binding``."""
-        values = {(type_, value) for type_, value in binding}
-        entries = {value for type_, value in values if type_ != self.meaning.world.proc}
+        entries = {value for type_, value in binding if type_ != self.meaning.world.proc}
         found = [
             event.row
             for line in self.run.events
@@ -315,8 +315,8 @@ class _Run:
         return tuple(found[:4])
 
     def _why_unsure(self) -> str:
-        """Returns why it is not known of a process whether it is correct; empty where it does not
-        matter."""
+        """Returns why the correct processes are not known, or "" if the formula asks nothing about
+        them."""
         formulas = (each for part in _formulas(self.parts) for each in part)
         return self.run.unsure if any(mentions_correct(each) for each in formulas) else ""
 
@@ -366,7 +366,7 @@ def _bindings(expr: ir.Expr, scope: Scope) -> Iterator[Binding]:
 
 
 def _binding(expr: ir.Expr, scope: Scope) -> Binding | None:
-    """Returns the first of :func:`_bindings`; ``None`` where there are none."""
+    """Returns the first of :func:`_bindings`, or ``None``."""
     return next(_bindings(expr, scope), None) if compiled(expr)(scope) else None
 
 

@@ -17,8 +17,8 @@ CRASHES = "@crashes"
 class Goal(Struct, frozen=True):
     """``forall binders: premise ~> goal``, at the end of a log.
 
-    ``premise`` ``None``: always true; ``lasts``: the goal has to be true at the end, whatever was
-    true before (``eventually always``, ``always eventually``).
+    ``premise`` ``None``: always true; ``lasts``: the goal has to be true at the end, not
+    only once (``eventually always``, ``always eventually``).
     """
 
     binders: Binders
@@ -70,7 +70,7 @@ def parts_of(formula: typed.Expr, binders: Binders = ()) -> Parts | None:
 
 
 def _goal(formula: typed.Temporal, binders: Binders) -> Goal | None:
-    """Returns what ``formula`` asks of the whole run; ``None`` for nested forms of another kind."""
+    """Returns what ``formula`` asks of the whole run; ``None`` for other nested forms."""
     match formula:
         case typed.Temporal(_, "~>", (premise, goal), _) if not is_temporal((premise, goal)):
             return Goal(binders, premise, goal)
@@ -87,8 +87,8 @@ def _goal(formula: typed.Temporal, binders: Binders) -> Goal | None:
 
 
 def why_not(formula: typed.Expr) -> tuple[str, str]:
-    """Returns why ``formula`` can't be evaluated over the events of a log, and what can be done;
-    nothing where it can."""
+    """Returns why ``formula`` can't be evaluated over the events of a log, and a way out; two empty
+    texts if it can."""
     for node in nodes_of(formula):
         match node:
             case typed.Causes():
@@ -124,12 +124,12 @@ class Effects(Struct, frozen=True):
 
     @property
     def only_harm(self) -> bool:
-        """Whether what is false once stays false."""
+        """Whether the formula stays false once it is false."""
         return not self.helping and not self.both
 
 
 def effects_of(parts: tuple[PremiseGoal, ...]) -> Effects:
-    """Returns what more events do to ``always`` of all ``parts``."""
+    """Returns the effects of more events on ``always`` of all ``parts``."""
     helping: set[str] = set()
     harming: set[str] = set()
     both: set[str] = set()
@@ -157,14 +157,14 @@ class Change(Struct, frozen=True):
 
 
 def changes_of(part: PremiseGoal) -> list[Change]:
-    """Returns what events do to ``part``, place by place."""
+    """Returns the effects of events on ``part``, one for each place that they can change."""
     found = [c for binder in part.binders for c in _of_binder(binder, "forall", True)]
     found += [] if part.premise is None else _changes(part.premise, False)
     return found + _changes(part.goal, True)
 
 
 def _changes(expr: typed.Expr, positive: bool) -> list[Change]:
-    """Returns what more events do to ``expr``; ``positive``: it is not negated."""
+    """Returns the effects of more events on ``expr``; ``positive``: it is not negated."""
     match expr:
         case typed.Operation(_, "not", (part,), _):
             return _changes(part, not positive)
@@ -196,7 +196,7 @@ def _member(item: typed.Expr, of: typed.Expr, positive: bool) -> list[Change]:
 
 
 def _compared(left: typed.Expr, right: typed.Expr, positive: bool) -> list[Change]:
-    """Returns what more events do to ``left > right``; several events of one history may matter."""
+    """Returns the effects of more events on ``left > right``; several of one history may matter."""
     match left, right:
         case typed.Operation(_, "size", (typed.History() as of,), _), _ if not _read(right):
             return _counted(of, positive)
@@ -211,8 +211,8 @@ def _counted(of: typed.History, positive: bool) -> list[Change]:
 
 
 def _of_binder(binder: typed.Binder, kind: str, positive: bool) -> list[Change]:
-    """Returns what more members of a domain do to a quantified formula: more are to satisfy it, or
-    more may."""
+    """Returns the effects of more members of a domain on a quantified formula: more values have to
+    satisfy it (``forall``), or more may (``exists``)."""
     helps = positive == (kind == "exists")
     found = [] if binder.where is None else _changes(binder.where, helps)
     domain = binder.domain

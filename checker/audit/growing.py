@@ -7,8 +7,9 @@ and repetition at each length.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from typing import Any, Self
 
@@ -130,7 +131,7 @@ def cut(columns: Any, length: int) -> Any:
     return columns[:length]
 
 
-class Grown:
+class Grown(ABC):
     """The first ``length`` items of a history, as a value of the language."""
 
     __slots__ = ("length", "whole")
@@ -148,9 +149,9 @@ class Grown:
     def __repr__(self) -> str:
         return repr(self.plain())
 
+    @abstractmethod
     def plain(self) -> Any:
         """Returns the same value in the interpreter's representation."""
-        raise NotImplementedError
 
     def columns(self) -> Any:
         """Returns the elements over which a quantifier goes, as numbers."""
@@ -255,5 +256,6 @@ class GrownBag(GrownSequence):
 
 def grown(whole: WholeHistory, type_: Type, length: int = 0) -> Grown:
     """Returns the first ``length`` items of ``whole`` as a value of ``type_``."""
+    kinds: dict[type[Type], Callable[[WholeHistory, int], Grown]]
     kinds = {SetT: GrownSet, SeqT: GrownSequence, BagT: GrownBag}
     return kinds[type(type_)](whole, length)

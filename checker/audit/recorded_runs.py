@@ -171,7 +171,7 @@ class _Values:
         return Event(role.name, values, shown, sure, late, row["placed"])
 
     def _given(self, row: dict[str, Any], role: Role) -> list[Any]:
-        """Returns what the row has for each argument: names as texts."""
+        """Returns the values of the arguments in a row; names are texts."""
         sender, message = self._named(row)
         several = role.columns.count("msg") > 1
         parts = _parts(message) if several else [message]

@@ -1,8 +1,7 @@
 """Watches the instances of ``always`` formulas that the next event of a run can make false.
 
-Only those are evaluated that read what the event has changed: the history of its process, at its
-item.  (The same holds for rules and a new fact: semi-naive evaluation, F. Bancilhon and
-R. Ramakrishnan, SIGMOD 1986.)
+Only the instances that read the changed history at the new item are evaluated, as semi-naive
+evaluation does for rules and new facts (F. Bancilhon and R. Ramakrishnan, SIGMOD 1986).
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ class Watch:
         return not any(is_false(inner) for is_false in self._after[event.op])
 
     def _watched(self, op: str) -> list[One]:
-        """Returns the formulas of which one is true after an event ``op`` that made one false."""
+        """Returns formulas; one is true after each event ``op`` that makes a part false."""
         found = []
         for part, whole in zip(self._parts, self._false, strict=True):
             changes = [c for c in changes_of(part) if c.op == op and c.sign is not True]

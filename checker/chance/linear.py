@@ -37,9 +37,9 @@ class Equation(Struct, Generic[T]):
 
 
 class _Eliminated(Struct):
-    """What was done with an unknown: its equation was divided by 1 minus the share of itself
-    (``factor`` is the inverse), and then substituted in those of ``sources``; ``terms``: what was
-    left of it."""
+    """The elimination of an unknown from its equation: divided by 1 minus its own coefficient
+    (``factor`` is the inverse), its right side replaced it in the equations of ``sources``;
+    ``terms``: that right side."""
 
     number: int
     factor: int
@@ -112,7 +112,7 @@ class _Modular:
 
 
 def solve(equations: Mapping[T, Equation[T]]) -> dict[T, Fraction]:
-    """Returns the solution; every unknown on a right side has an equation.
+    """Returns the solution; each unknown on a right side has an equation.
 
     Raises ``ZeroDivisionError`` where there is none, or more than one.
     """

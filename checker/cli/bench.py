@@ -68,8 +68,8 @@ def bench(
     Benchmark Set, and compares exact probabilities and expected values. TABLE replaces the table of
     the library.
 
-    Each run is in a process of its own, which is killed if it goes on long after the time limit:
-    the row is not decided, and the others follow.
+    A process is started for each run, and killed if it ignores the time limit: then its row is not
+    decided, and the other rows follow.
 
     Exit codes: 0 all as published, 1 something differs, 3 something was not decided, 2 no such
     folder or table, or a check can't run; the other rows are compared all the same.

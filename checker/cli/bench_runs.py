@@ -1,5 +1,5 @@
-"""The runs of ``bench``, in another process: one that dies, or goes on after its time limit, costs
-the rows of that run only."""
+"""Runs the items of ``bench`` in another process.  If it dies or ignores its time limit, only the
+rows of that run are lost."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def handler(label: str, clause: typed.FairHandler, process: Expr) -> Fairness:
 
 
 def is_optional(action: Action) -> bool:
-    """Tells whether a process need not take ``action`` but for what the check says of it."""
+    """Tells whether only a clause of the check can require a process to take ``action``."""
     return action.fairness is not None and action.fairness.group.startswith(OPTIONAL)
 
 

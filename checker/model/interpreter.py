@@ -346,7 +346,7 @@ def action_transitions(
 
 
 def events_before(system: TransitionSystem, state: State, failed: Transition) -> tuple[Event, ...]:
-    """Returns what has happened in ``failed``, a transition of ``state``, before its error."""
+    """Returns the events before the error of ``failed``, a transition of ``state``."""
     fault, body = failed.fault, failed.action.body + system.monitor
     assert fault is not None
     error = (fault.code, fault.message, fault.place)

@@ -114,7 +114,7 @@ def _may_be_larger(type_: object) -> bool:
 def _valuations(
     system: TransitionSystem, prop: Property, read: set[str]
 ) -> Iterator[tuple[bool, ...]]:
-    """Yields the values of what is observed of ``prop``, for all values of what it reads."""
+    """Yields the values of the propositions of ``prop``, for all values of the variables."""
     of_variables = [
         tuple(universe(v.type)) if v.name in read else (default(v.type),) for v in system.variables
     ]

@@ -42,13 +42,13 @@ STATES = 20_000
 """The states of the largest graph that is made."""
 
 EACH = 60
-"""The largest number of states of which each is a node."""
+"""The largest number of states that are drawn as one node each."""
 
 NODES = 200
 """The nodes of the largest picture."""
 
 REPEATED = "@repeated."
-"""The prefixes of variables that only note what has happened twice."""
+"""The prefixes of variables that only count repetitions of an event."""
 
 
 def observed_graph(spec: Spec | str, name: str | None, options: Options) -> StateGraph:

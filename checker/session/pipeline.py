@@ -381,30 +381,37 @@ def _judged_without(
     return judge_without(path, check, made, verdicts, options)
 
 
+def _judged(
+    check: typed.Check, made: Instantiated, answer: Answer, header: Header
+) -> tuple[PropertyVerdict, ...]:
+    """Returns the verdicts that ``answer`` gives."""
+    from checker.results.judge import judge
+
+    return judge(
+        made.system,
+        answer,
+        header,
+        {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)},
+        allow_unused=check.allow_unused,
+        idle=why_nothing_explored(check),
+        world=not_promised(check, made),
+        budgets=budgets_of_handlers(check, made),
+    )
+
+
 def report_of(
     path: str, check: typed.Check, made: Instantiated, answer: Answer, options: Options
 ) -> Report:
     """Returns the report on ``answer``, of ``made``, which ``check`` from the file ``path`` is."""
     from checker.results.bounds import states_within
-    from checker.results.judge import judge
     from checker.results.vacuity import counted_steps, coverage, never_happened
 
-    words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
     traces = bool(answer.violations) or answer.fault is not None
     header = header_of(path, check, made, options, sources=traces)
     apart = is_overridden(options) or answer.walks is not None
     cut = answer.stopped not in (None, DECIDED) and not answer.endless
     with replaying(answer.engine):
-        verdicts = judge(
-            made.system,
-            answer,
-            header,
-            words,
-            allow_unused=check.allow_unused,
-            idle=why_nothing_explored(check),
-            world=not_promised(check, made),
-            budgets=budgets_of_handlers(check, made),
-        )
+        verdicts = _judged(check, made, answer, header)
         judged = _judged_without(path, check, made, verdicts, answer, options)
     return Report(
         file=path,

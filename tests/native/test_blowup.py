@@ -6,7 +6,7 @@ import pytest
 
 from checker.engines.native.codegen.image import build
 from checker.engines.native.search import blowup as module
-from checker.engines.native.search.blowup import blowup
+from checker.engines.native.search.blowup import blowup, sample_rows
 from checker.engines.native.search.search import Search
 from checker.engines.native.search.tiered_jit import first_kernel
 from checker.instantiate.assemble import instantiate
@@ -15,7 +15,7 @@ from checker.model.ir import TransitionSystem
 from checker.model.types import MapT
 from checker.properties.formula import ask
 from checker.resources import specs
-from checker.results.answer import Limits, State
+from checker.results.answer import Limits, State, Variety, Weight
 from checker.session.pipeline import load_check
 
 CHECKS = [
@@ -38,6 +38,10 @@ def searched(system: TransitionSystem, threads: int = 1) -> Search:
     return search
 
 
+def weighed(search: Search) -> tuple[tuple[Weight, ...], tuple[Variety, ...]]:
+    return blowup(search.system, search.store, sample_rows(search.store, module.SAMPLE))
+
+
 def states_of(search: Search) -> list[State]:
     width, layout = search.store.shape.words, search.kernel.image.layout
     (crew,) = search.store.workers
@@ -55,7 +59,7 @@ def test_all_of_a_small_space_is_counted(
     monkeypatch.setattr(module, "WORTH_SAYING", 0.0)
     search = searched(system_of(spec, check))
     states = states_of(search)
-    found = {weight.name: weight.factor for weight in blowup(search.system, search.store)[0]}
+    found = {weight.name: weight.factor for weight in weighed(search)[0]}
     compared = 0
     for index, variable in enumerate(search.system.variables):
         without = len({(*state[:index], *state[index + 1 :]) for state in states})
@@ -72,12 +76,12 @@ def test_all_of_a_small_space_is_counted(
 def test_messages_have_weights_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WORTH_SAYING", 1.0)
     search = searched(system_of("consensus/paxos", "quorums_that_miss_each_other"))
-    names = {weight.name for weight in blowup(search.system, search.store)[0]}
+    names = {weight.name for weight in weighed(search)[0]}
     assert "PROMISE in `in flight`" in names
 
 
 def test_a_sample_walks_few_rows_whoever_holds_them() -> None:
     system = system_of("oracles/two_phase", "three")
-    one, three = (blowup(system, searched(system, threads).store) for threads in (1, 3))
+    one, three = (weighed(searched(system, threads)) for threads in (1, 3))
     assert one == three
     assert all(weight.factor >= 1 for weight in one[0])

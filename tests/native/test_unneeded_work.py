@@ -61,7 +61,7 @@ def test_what_is_explored_again_is_not_weighed(
     file.write_text(LATE, "utf-8")
     weighed: list[int] = []
 
-    def weigh(_: object, store: object) -> tuple[tuple[()], tuple[()]]:
+    def weigh(_: object, store: object, rows: object) -> tuple[tuple[()], tuple[()]]:
         weighed.append(getattr(store, "states", 0))
         return (), ()
 

@@ -168,9 +168,7 @@ def explore(
             search.found.reach(event.mark for _, events in starts or () for event in events)
             if search.journal is not None:
                 search.journal.over(search)
-            answer = _conclude(search, search.journal, answer_only)
-            if count_steps or not answer.exhaustive:
-                answer = _with_step_counts(search, answer, count_steps, answer_only)
+            answer = _conclude(search, search.journal, answer_only, count_steps)
             if carry is not None and answer.fault is not None:
                 carry.leave(search)
             return answer
@@ -263,9 +261,11 @@ def _prepare_search(
     return Search(system, kernel, upgrade, limits, workers, listener, kept), starts
 
 
-def _conclude(search: Search, journal: Journal | None, answer_only: bool) -> Answer:
-    """Returns the answer, with what multiplies the states where they are many, unless
-    ``answer_only``; commits the complete levels where the search is not exhaustive."""
+def _conclude(
+    search: Search, journal: Journal | None, answer_only: bool, count_steps: bool
+) -> Answer:
+    """Returns the answer, with estimates where they are wanted; commits the complete levels where
+    the search is not exhaustive."""
     try:
         answer = finalize(NAME, _as_explored(search))
     except KeyboardInterrupt:
@@ -277,37 +277,37 @@ def _conclude(search: Search, journal: Journal | None, answer_only: bool) -> Ans
 
         with contextlib.suppress(CannotKeep):
             journal.save(search.store)
-    over = (
-        answer.exhaustive or answer.fault is not None
-    )  # after an error, often: with larger bounds
-    if answer.distinct_states >= (MANY if over else SOME) and not answer_only:
-        from checker.engines.native.search.blowup import blowup
-
+    # a search that meets an error is often made again, with larger capacities
+    is_cut_short = not answer.exhaustive and answer.fault is None
+    many = answer.distinct_states >= (SOME if is_cut_short else MANY) and not answer_only
+    if many or count_steps:
         with contextlib.suppress(KeyboardInterrupt):
             search.report_known(answer)
-            limits = search.limits
-            if limits.max_states is not None and answer.stopped == limits.no_more_states:
-                # with threads, which states of the next level were found is nondeterministic
-                search.store.drop(search.found.depth + 1)
-            weights, varieties = blowup(search.system, search.store)
-            answer = replace(answer, weights=weights, varieties=varieties)
+            answer = _estimated(search, answer, many, count_steps, is_cut_short)
     return answer
 
 
-def _with_step_counts(
-    search: Search, answer: Answer, count_steps: bool, answer_only: bool
+def _estimated(
+    search: Search, answer: Answer, many: bool, count_steps: bool, is_cut_short: bool
 ) -> Answer:
-    """Returns the answer with the numbers of steps, of many states if that is what was asked."""
-    from checker.engines.native.search.blowup import SAMPLE
+    """Returns the answer with estimates from a sample of the states: if there are ``many``, the
+    factors that multiply them; the numbers of steps by what happens in them, on request or if the
+    search was cut short."""
+    from checker.engines.native.search.blowup import SAMPLE, blowup, sample_rows
     from checker.engines.native.search.step_counts import COUNTED, step_counts
 
-    is_worth_it = count_steps or (answer.distinct_states >= SOME and not answer_only)
-    if not is_worth_it or search.kernel.image.compact:
-        return answer
-    most = COUNTED if count_steps else SAMPLE
-    with contextlib.suppress(KeyboardInterrupt, RunFault):
-        counts = step_counts(search.system, search.store, answer.distinct_states, most)
-        return replace(answer, step_counts=counts)
+    system, store, limits = search.system, search.store, search.limits
+    if many and limits.max_states is not None and answer.stopped == limits.no_more_states:
+        # with threads, which states of the next level were found is nondeterministic
+        store.drop(search.found.depth + 1)
+    rows = sample_rows(store, COUNTED if count_steps else SAMPLE)
+    if many:
+        weights, varieties = blowup(system, store, rows[:SAMPLE])
+        answer = replace(answer, weights=weights, varieties=varieties)
+    if (count_steps or is_cut_short) and not search.kernel.image.compact:
+        with contextlib.suppress(RunFault):
+            counts = step_counts(system, store, rows, answer.distinct_states)
+            answer = replace(answer, step_counts=counts)
     return answer
 
 

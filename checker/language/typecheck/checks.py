@@ -8,7 +8,7 @@ from typing import TypeVar
 from checker.diagnostics import Diagnostic
 from checker.language.library import Library
 from checker.language.syntax import ast, ast_chance, ast_clauses, ast_items, typed
-from checker.language.typecheck.all_sizes import every_of, require_general
+from checker.language.typecheck.all_sizes import Every, every_of, require_general
 from checker.language.typecheck.bounds import bounds_of
 from checker.language.typecheck.budgets import budgets_of
 from checker.language.typecheck.chance import chance_questions
@@ -56,8 +56,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     world = World(decl.name.span, faults.crash is not None, faults.recover, timing, detector)
     asked = _names_asked(decl)
     settings = _settings(_of(decl, ast_items.Setting), home)
-    every = every_of(_of(decl, ast_items.Every), settings, home)
-    require_general(every, decl.items, _COUNTS, home)
+    every = _every(decl, settings, home)
     own = _own_properties(decl, protocol, library)
     prove = _properties(asked, protocol, own, library, faults.recover)
     made = typed.Check(
@@ -106,6 +105,12 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     )
     require_connections(made, faults.reset_span, home.report)
     return replace(made, warnings=made.warnings + _warnings_of(made, own, home.report))
+
+
+def _every(decl: ast_items.Check, settings: dict[str, typed.Setting], home: Home) -> Every:
+    every = every_of(_of(decl, ast_items.Every), settings, home)
+    require_general(every, decl.items, _COUNTS, home)
+    return every
 
 
 def _names_asked(decl: ast_items.Check) -> list[ast.Name]:

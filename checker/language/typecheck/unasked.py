@@ -3,8 +3,8 @@ in none of its checks.
 
 A check asks about a fault if its world has it, whatever it finds.  The faults are those that the
 protocol can notice: links matter where it sends, a power failure where it stores something, a lie
-where it receives, a pause where clocks go on meanwhile.  A variant is a protocol of its own: what
-is asked of the protocol that it changes says nothing about it.  Mutants are made to break, so
+where it receives, a pause where clocks go on meanwhile.  A variant is a protocol of its own: the
+checks of the original say nothing about it.  Mutants are made to break, so
 nothing is asked of them.
 
 A comment `// not asked: lies, loss: a closed network` names faults that the author leaves out, and
@@ -35,9 +35,10 @@ _HEADER = re.compile(r"\A(?:[ \t]*//[^\n]*\n)*?[ \t]*//[ \t]*(Faults:[^\n]*)")
 
 
 class Fault(Struct, frozen=True):
-    """``word``: its name in comments; ``what`` and ``clause``: what nobody asks about, and what
-    asks it; ``can``: whether it can happen to the protocol of a check; ``asks``: whether a check
-    asks about it; ``covers``: the faults, kinds of timing and traits of links that it is about."""
+    """``word``: its name in comments; ``what``: its name in reports; ``clause``: the clause of a
+    check that declares it; ``can``: whether it can happen to the protocol of a check; ``asks``:
+    whether a check asks about it; ``covers``: the faults, kinds of timing and traits of links that
+    it is about."""
 
     word: str
     what: str
@@ -71,7 +72,7 @@ def unasked(
     return tuple(
         typed.Unasked(fault.what, fault.clause, excluded.get(fault.word, ""))
         for fault in _in_order(check)
-        if fault.can(check) and not any(fault.asks(other) for other in (check, *alike))
+        if not any(fault.asks(other) for other in (check, *alike)) and fault.can(check)
     )
 
 
@@ -237,7 +238,7 @@ def _cuts(check: typed.Check) -> bool:
 
 
 def _links(check: typed.Check) -> Iterator[tuple[LinkKind, ...]]:
-    """Yields the kinds of the links, and of those that have rules of their own."""
+    """Yields the kinds of the links, and the kinds of each rule for a link."""
     yield check.links
     yield from (rule.kinds for rule in check.link_rules)
 
@@ -306,7 +307,7 @@ FAULTS = (
     ),
     Fault(
         *("syncs", "a `sync` that fails", "faults sync <= 1, power <= 1, recover"),
-        lambda check: _has_in_a_handler(check, typed.Sync),
+        lambda check: _stores(check) and _has_in_a_handler(check, typed.Sync),
         lambda check: _bound(check.sync),
         ("sync",),
     ),

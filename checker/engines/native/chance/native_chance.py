@@ -56,8 +56,8 @@ class _Choice(Struct, frozen=True):
 
 
 class _Rule(Struct, frozen=True):
-    """What the adversary picks, whatever chance does: edges with their weights, and the sum of
-    those."""
+    """An option of the adversary: its edges with their weights, which depend on coins, and the sum
+    of the weights."""
 
     edges: Sequence[int]
     weights: Sequence[int]

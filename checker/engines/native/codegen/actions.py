@@ -47,10 +47,11 @@ class ActionCode:
     ``plan``: the fairness constraints, where they matter, and edges with their constraints may be
     requested; ``reductions``: the plan of reductions.
 
-    ``eager``: where instances of the action may be taken alone.  ``alone`` is the number of one of
-    them, from 1 on, or 0.  If it is not 0, the function ends behind the first instance that
-    satisfies its condition and leads to another state, and returns whether there was one; where it
-    names variables, behind the first outcome that changes no others, which is its only successor.
+    ``eager``: conditions under which an instance of the action may be taken alone.  If the argument
+    ``alone`` is 0, all instances are taken.  If it is k, the function stops behind the first
+    instance that satisfies the k-th condition and leads to another state, and returns whether there
+    is one.  If the condition names variables, the only successor is that instance's first outcome
+    that changes no other variables.
     """
 
     def __init__(

@@ -48,9 +48,8 @@ from checker.reductions.symmetry.renaming import Renaming
 from checker.results.answer import Path
 
 MANY, MOST = 4096, 0.5
-"""From so many states on, all is searched without symmetry if more than this part of them is on
-such cycles: both searches together would save little, or nothing.
-"""
+"""All is searched without symmetry if there are at least ``MANY`` states, and more than the share
+``MOST`` of them is on such cycles: both searches together would save little or nothing."""
 
 ALIVE = re.compile(b"%c+" % Code.ALIVE)
 """Rows that follow one another and belong to the part."""
@@ -209,7 +208,7 @@ def _turning(question: GraphQuery) -> array[int]:
 
 
 class _Unfolding:
-    """Searches without symmetry, from some representatives, what the ``alive`` ones represent."""
+    """The search without symmetry, from some representatives, of the orbits of ``alive`` ones."""
 
     def __init__(self, search: Explored, numbers: Numbers, alive: Buffer) -> None:
         self.search, self.numbers, self.alive = search, numbers, alive

@@ -40,11 +40,10 @@ WORTH_SAYING = 1.5
 
 
 def blowup(
-    system: TransitionSystem, store: Store
+    system: TransitionSystem, store: Store, rows: Sequence[tuple[int, ...]]
 ) -> tuple[tuple[Weight, ...], tuple[Variety, ...]]:
     """The factors that multiply the states in ``store``, and the numbers of values that the
-    variables have in a sample of them, the largest first."""
-    rows = sample_rows(store, SAMPLE)
+    variables have in a sample of them, the largest first.  ``rows``: the words of the sample."""
     if not rows:
         return (), ()
     layout = store.kernel.image.layout

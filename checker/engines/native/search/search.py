@@ -347,8 +347,8 @@ class Search:
                 self._report()
 
     def expand(self, rows: Iterable[tuple[int, int]]) -> None:
-        """Expands these rows of the first worker, of the last level; what they lead to is the next
-        one."""
+        """Expands these rows of the first worker, which are of the last level; their successors are
+        the next level."""
         self._open_next(False)
         crew = self.store.workers[0]
         self.sweep(self.depth, Mode.SEARCH, [(crew, begin, end) for begin, end in rows])

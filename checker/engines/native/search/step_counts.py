@@ -1,12 +1,10 @@
-"""Counts the steps of explored states by what happens in them: of all states where they are few, or
-of a sample."""
+"""Counts the steps from explored states, or from a sample of them, by the marks that they pass."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from checker.engines.native.search.blowup import sample_rows
 from checker.engines.native.search.store import Store
 from checker.model import interpreter
 from checker.model.ir import TransitionSystem
@@ -16,21 +14,19 @@ COUNTED = 1_000
 """The largest number of states whose steps are counted."""
 
 
-def step_counts(system: TransitionSystem, store: Store, explored: int, most: int) -> StepCounts:
-    """Returns the numbers of steps of at most ``most`` of the states in ``store``, which has
-    ``explored`` states in all.
-
-    The interpreter takes the steps.  The sample depends on the states alone.
-    """
+def step_counts(
+    system: TransitionSystem, store: Store, rows: Sequence[tuple[int, ...]], explored: int
+) -> StepCounts:
+    """Counts the steps from the states with the words ``rows``, a sample of the ``explored`` states
+    in ``store``.  The interpreter takes them."""
     layout = store.kernel.image.layout
-    rows = sample_rows(store, most)
     return counted(system, (layout.unpack(words) for words in rows), len(rows), explored)
 
 
 def counted(
     system: TransitionSystem, states: Iterable[State], number: int, explored: int
 ) -> StepCounts:
-    """Returns the numbers of steps of ``states``, ``number`` of the ``explored`` ones."""
+    """Counts the steps from ``states``, which are ``number`` of ``explored`` states."""
     steps = 0
     by_mark: Counter[int] = Counter()
     for state in states:
