@@ -52,8 +52,8 @@ STEPS = (
 
 
 def idle_faults(check: typed.Check, system: TransitionSystem, answer: Answer) -> Iterator[NotAsked]:
-    """Yields the faults that ``check`` allows and that never happen: ``system`` has no such step, or
-    a complete search has met none."""
+    """Yields the faults that ``check`` allows and that never happen: ``system`` has no such step,
+    or a complete search has met none."""
     for step in STEPS:
         marks = {i for i, info in enumerate(system.marks) if step.is_marked_by(info)}
         if not step.allows(check) or not marks.isdisjoint(answer.reached_marks):
