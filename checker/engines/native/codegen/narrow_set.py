@@ -64,7 +64,7 @@ class NarrowSet(VisitedSet):
         super().__init__(1, bits, 0, tracks=False)
 
     def functions(self) -> list[Fn]:
-        rows = [self.fingerprint(), self.note(), self.spread(), self.gather()]
+        rows = [self.fingerprint(), self.note(), self.spread()]
         seen = [self.peek(), self.insert(), self.insert_batch(), self.find(), self.lookup()]
         return [*rows, *seen, self.reinsert(), self.number(), self.move_lines()]
 
@@ -87,16 +87,6 @@ class NarrowSet(VisitedSet):
         for _ in range(2):
             value = self._times(fn, self._fold(fn, value), FACTOR)
         fn.ret(fn.shl(self._fold(fn, value), const(64 - self.bits)))
-        return fn
-
-    def gather(self) -> Fn:
-        """``gather(mark)``: the state that ``spread`` has mixed."""
-        fn = Fn("gather", [("mark", 64)], 64, INSIDE)
-        value = self._fold(fn, fn.lshr(fn.args[0], const(64 - self.bits)))
-        back = pow(FACTOR, -1, 1 << self.bits)
-        for _ in range(2):
-            value = self._fold(fn, self._times(fn, value, back))
-        fn.ret(value)
         return fn
 
     # -- lines ----------------------------------------------------------------------------------

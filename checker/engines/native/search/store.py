@@ -306,9 +306,7 @@ class Store:
                 return  # rows have gone to the disk, and the table is large enough
             raise self._out_of_memory()
         try:
-            rows = self._places(slots) * self.stride
-            for crew in self.workers:
-                crew.rows = crew.rows.larger(rows, crew.count * self.stride)
+            self._more_rows(self._places(slots))
             (self._renew if self.places is None else self._stretch)(slots)
         except TableLost:
             raise
@@ -318,6 +316,11 @@ class Store:
         except BaseException:
             self._renew(slots)  # an interruption: there has to be a whole table in any case
             raise
+
+    def _more_rows(self, states: int) -> None:
+        """Gives every worker room for the rows of so many states."""
+        for crew in self.workers:
+            crew.rows = crew.rows.larger(states * self.stride, crew.count * self.stride)
 
     def _renew(self, slots: int) -> None:
         """Puts a table with so many slots in place of the old one, which is freed first: its
@@ -353,12 +356,8 @@ class Store:
         if not (due and fits) or self.slots < narrowing.FROM:
             return False
         try:
-            rows = narrowing.states_in(slots) * self.stride
-            for crew in self.workers:
-                crew.rows = crew.rows.larger(rows, crew.count * self.stride)
             table = narrowing.new_table(slots)
         except MemoryError:
-            self._addresses()
             return False
         self.kernel, self.narrowing = self.narrowing(), None
         self._refill(slots, table)
@@ -370,6 +369,7 @@ class Store:
         """
         while True:
             try:
+                self._more_rows(narrowing.states_in(slots))
                 self.table = table or narrowing.new_table(slots)
             except MemoryError as error:
                 raise TableLost("not enough memory for a larger table") from error
