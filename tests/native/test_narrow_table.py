@@ -240,9 +240,12 @@ def test_home_and_remainder_are_the_state(seed: int) -> None:
         assert seen.setdefault((line, remainder), mixed) == mixed
         assert line < lines and (remainder << near) + places.record[Narrow.REACH] < 1 << SLOT
         part = line * places.record[Narrow.PART] + (remainder << places.record[Narrow.LOST])
-        assert part + lines < limit, "it fits into a word"
-        again = line * places.record[Narrow.WHOLE] + (part + lines - 1) // lines
-        assert again == mixed
+        assert part + lines < limit >> 1, "it fits into a word"
+        over = part + lines - 1
+        least = over * places.record[Narrow.INVERSE] >> 64
+        up = least + (over - least * lines >= lines)
+        assert up == over // lines
+        assert line * places.record[Narrow.WHOLE] + up == mixed
         high = mixed << 64 - bits
         assert high * lines >> 64 == line
         assert high * lines % limit >> places.record[Narrow.SHIFT] == remainder

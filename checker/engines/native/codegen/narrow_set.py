@@ -47,6 +47,7 @@ class Narrow(IntEnum):
     LOST = 4  # the bits of the rest that are not in a remainder
     WHOLE = 5  # the mixed states, divided by the lines,
     PART = 6  # and what is left over
+    INVERSE = 7  # 2 ** 64, divided by the lines (at most 2 ** 64 - 1)
     SIZE = 8
 
 
@@ -265,5 +266,16 @@ class NarrowSet(VisitedSet):
         lines = get(fn, old, Narrow.LINES)
         rest = fn.shl(remainder, get(fn, old, Narrow.LOST))
         over = fn.add(fn.mul(line, get(fn, old, Narrow.PART)), rest)
-        up = fn.udiv(fn.add(over, fn.sub(lines, const(1))), lines)
+        up = self._divided(fn, old, fn.add(over, fn.sub(lines, const(1))))
         return fn.add(fn.mul(line, get(fn, old, Narrow.WHOLE)), up)
+
+    def _divided(self, fn: Fn, old: Val, value: Val) -> Val:
+        """A value below 2 ** 63, divided by the number of lines: the product with the inverse is
+        less than 1 below that, and so is what is cut off (as in Granlund and Montgomery, "Division
+        by invariant integers using multiplication", PLDI 1994).
+        """
+        lines, inverse = get(fn, old, Narrow.LINES), get(fn, old, Narrow.INVERSE)
+        product = fn.mul(fn.resize(value, 128), fn.resize(inverse, 128))
+        least = fn.resize(fn.lshr(product, const(64, 128)), 64)
+        left = fn.sub(value, fn.mul(least, lines))
+        return fn.add(least, fn.resize(fn.le(lines, left), 64))

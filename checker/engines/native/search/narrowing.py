@@ -14,7 +14,7 @@ from checker.engines.native.search.memory import RESERVED, Buffer, installed_mem
 
 LOAD = 0.86
 """The greatest part of the slots that is in use."""
-GROWTH = 1.15
+GROWTH = 1.2
 """The factor by which the table grows: it is read and written in order, so often is cheap."""
 LEAST_NEAR, MOST_NEAR = 4, 8
 """The bits of a slot that hold the distance from home, at least and at most."""
@@ -56,6 +56,7 @@ class Places:
         self.record[Narrow.REACH] = (1 << near) - 1
         self.record[Narrow.LOST] = known
         self.record[Narrow.WHOLE], self.record[Narrow.PART] = divmod(1 << bits, self.lines)
+        self.record[Narrow.INVERSE] = min((1 << 64) // self.lines, (1 << 64) - 1)
 
     @property
     def address(self) -> int:
