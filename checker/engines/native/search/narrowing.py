@@ -14,7 +14,7 @@ from checker.engines.native.search.memory import RESERVED, Buffer, installed_mem
 
 LOAD = 0.86
 """The greatest part of the slots that is in use."""
-GROWTH = 1.2
+GROWTH = 1.25
 """The factor by which the table grows: it is read and written in order, so often is cheap."""
 LEAST_NEAR, MOST_NEAR = 4, 8
 """The bits of a slot that hold the distance from home, at least and at most."""

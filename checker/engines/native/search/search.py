@@ -9,10 +9,12 @@ import ctypes
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from checker.engines import budgets
+from checker.engines.budgets import WorkerThread
 from checker.engines.native.checkpoint.cannot_keep import CannotKeep
 from checker.engines.native.codegen.fields import Context, Mode, Worker
 from checker.engines.native.codegen.image import build
@@ -139,13 +141,21 @@ class Search:
         """Resets the search, which has nothing in a table of 32-bit slots then."""
         self.begin(self._whole if self.kernel.image.narrow else self.kernel)
 
-    def _narrow(self) -> Kernel:
-        """Compiles the kernel for a table of 32-bit slots; no other one will take its place."""
+    def _narrow(self) -> Kernel | None:
+        """Compiles the kernel for a table of 32-bit slots; no other one will take its place.
+        ``None`` where the search is to end before it is ready.
+        """
         image = build(self.system, self.kernel.image.reductions, narrow=True)
+        made = WorkerThread(partial(compile_image, image))
+        while not made.is_done:
+            time.sleep(SLICE / 4)
+            self._check_time()
+            if self.stopped is not None:
+                return None
         self._whole, upgrade, self.upgrade = self.kernel, self.upgrade, None
         if upgrade is not None:
             upgrade.close()
-        return compile_image(image)
+        return made.result()
 
     def run(
         self, initial: list[list[int]] | None, before: Callable[[Search], bool] | None = None

@@ -134,9 +134,9 @@ class Store:
     ``make``: allocates tables and rows; ``slots``: words of the visited set, to begin with;
     ``folds``: rows may be folded when they have become many.  ``nodes``: those of folded rows
     (``None``: rows are whole); ``width`` and ``stride``: the bytes of a state, and of its row.
-    ``narrowing``: gives the kernel for a table of 32-bit slots, to which the search changes when
-    memory is short, or (``early``) as soon as such a table would not be larger; ``places``: that
-    table.
+    ``narrowing``: gives the kernel for a table of 32-bit slots, if there is time for it.  The
+    search changes to that table when memory is short, or (``early``) as soon as it would not be
+    larger; ``places``: that table.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Store:
         slots: int = FIRST_SLOTS,
         *,
         folds: bool = False,
-        narrowing: Callable[[], Kernel] | None = None,
+        narrowing: Callable[[], Kernel | None] | None = None,
         early: bool = False,
     ) -> None:
         self.kernel, self.shape, self.memory = kernel, kernel.image.shape, memory
@@ -359,7 +359,10 @@ class Store:
             table = narrowing.new_table(slots)
         except MemoryError:
             return False
-        self.kernel, self.narrowing = self.narrowing(), None
+        kernel = self.narrowing()
+        if kernel is None:
+            return False
+        self.kernel, self.narrowing = kernel, None
         self._refill(slots, table)
         return True
 
