@@ -13,9 +13,12 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.comparing import WrongAnswer  # noqa: E402
 from benchmarks.folding import NEVER, Measured, measured  # noqa: E402
 from benchmarks.tables import Table, into_page, number  # noqa: E402
+from checker.engines.native.search import narrowing  # noqa: E402
 from checker.engines.options import Options  # noqa: E402
 
 BEGIN, END = "<!-- narrowing: begin -->", "<!-- narrowing: end -->"
+FROM = 1 << 16
+"""The number of slots from which on a table may change here."""
 WHOLE = Options(threads=1, reduce="none")
 NARROW = Options(threads=1, reduce="none", compact=True)
 
@@ -59,6 +62,7 @@ def main(rounds: int, page: Path | None) -> None:
     """Each check with 64-bit slots, and with `--compact`, which changes to 32-bit slots."""
     headings = ("check", "bits", "states", "B/state, 64-bit slots", "B/state, 32-bit slots: table",
                 "table and rows, at most", "s, 64-bit", "s, 32-bit", "ratio")  # fmt: skip
+    narrowing.FROM = FROM
     rows = []
     for case, states in STATES.items():
         rows.append(row_of(case, states, rounds))
