@@ -352,6 +352,40 @@ def test_rows_that_find_no_place_are_taken_all_the_same(narrows_soon: None) -> N
     check(store, {*range(0, 1 << 16, 100), *range(900)}, draw)
 
 
+def test_a_table_has_fewer_lines_than_fit(
+    narrows_soon: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw, store = random.Random(5), new_store(30)
+    states = draw.sample(range(1 << 30), 9000)
+    monkeypatch.setattr(narrowing, "MOST_SLOTS", 4000)
+    with pytest.raises(OutOfMemory):
+        insert_all(store, [states])
+    assert store.places is not None and 3800 < store.slots <= 4000
+    check(store, set(store.workers[0].rows.words()[: store.states]), draw)
+
+
+def test_a_growing_table_has_no_second_one(
+    narrows_soon: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is copied is a block, and no more than is needed at the beginning of the table."""
+    draw, store, made = random.Random(5), new_store(34), list[int]()
+    states = draw.sample(range(1 << 34), 20_000)
+    insert_all(store, [states])
+    assert store.places is not None
+    create = Buffer.__init__
+
+    def noted(self: Buffer, size: int, *given: Any, **named: Any) -> None:
+        made.append(size)
+        create(self, size, *given, **named)
+
+    monkeypatch.setattr(Buffer, "__init__", noted)
+    before = store.slots * 8
+    store.grow()
+    assert store.table.grows_in_place
+    assert sum(made) <= 64 * (16 + 31 * 6) < before / 4
+    check(store, set(states), draw)
+
+
 def test_an_interruption_leaves_a_whole_table(
     narrows_soon: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,13 +21,15 @@ LEAST_NEAR, MOST_NEAR = 4, 8
 REACH = (1 << MOST_NEAR) - 1
 """The number of lines behind the homes."""
 MOST_LINES = 1 << 31
-"""Products of two numbers of lines have to fit into a word."""
+"""A table has fewer lines: products of two numbers of lines have to fit into a word."""
+MOST_SLOTS = (MOST_LINES - 1 + REACH) * LINE
+"""The most words of a table."""
 FROM = 1 << 20
 """The words of a table of 64-bit slots from which on it may change to 32-bit slots: the kernel for
 those is compiled then.
 """
-BLOCK = 1 << 20
-"""The number of lines that are moved together."""
+BLOCK = 1 << 16
+"""The number of lines that are moved together: what is copied meanwhile is not counted."""
 LINE_BYTES = 8 * LINE
 
 

@@ -397,8 +397,9 @@ class Store:
         given = self.context_address, self.workers[0].address
         for copy, first, count in moving.blocks(self.table):
             pieces = deque[Callable[[], None]]()
-            for at in range(0, count, PIECE):
-                part = (copy + 8 * LINE * at, first + at, min(PIECE, count - at), old.address)
+            piece = -(-count // (4 * len(self.workers)))
+            for at in range(0, count, piece):
+                part = (copy + 8 * LINE * at, first + at, min(piece, count - at), old.address)
                 pieces.append(partial(self.kernel.move_lines, *given, *part))
             self._in_threads(pieces)
         if self._crowded:
@@ -575,7 +576,8 @@ class Store:
         beside = self._partial_page_bytes + self._moving_bytes
         each = self._bytes_of_state
         left = limit - beside - (self.used_bytes - self.slots * 8) + self.states * each
-        return int(left / (8 + self._density * each)) // LINE * LINE
+        most = int(left / (8 + self._density * each)) // LINE * LINE
+        return most if self.places is None else min(most, narrowing.MOST_SLOTS)
 
     def _slots_for(self, states: int) -> int:
         """The words of a table with room for that many states."""
