@@ -7,6 +7,7 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -525,3 +526,21 @@ def test_a_limit_of_memory_is_kept(narrowed: list[int], monkeypatch: pytest.Monk
     monkeypatch.setattr(stores, "SHORT", 0.2)
     assert told(native.explore(system, Limits(memory=wanted), threads=2)) == told(whole)
     assert narrowed
+
+
+def test_a_search_that_is_to_end_does_not_wait(
+    narrowed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A limit of time is kept while the compiler works."""
+    over, begun = Event(), list[None]()
+
+    def slow(*_: object) -> None:
+        begun.append(None)
+        over.wait(60)
+
+    monkeypatch.setattr(stores, "SHORT", 0)
+    monkeypatch.setattr(search, "compile_image", slow)
+    limits = Limits(timeout=5)
+    found = native.explore(ALL, limits, threads=1)
+    over.set()
+    assert begun and not narrowed and found.stopped == limits.no_more_time

@@ -195,6 +195,7 @@ class Search:
     def close(self) -> None:
         """Waits for all workers, and for no compiler."""
         self.halt = True
+        self.store.narrowing = None  # it refers to this search, which need not last longer
         if self.upgrade is not None:
             self.store.kernel = self.upgrade.close() or self.store.kernel
             self.upgrade = None
