@@ -26,12 +26,13 @@ from checker.engines.native.search import store as stores
 from checker.engines.native.search.memory import Buffer
 from checker.engines.native.search.narrowing import LEAST_NEAR, MOST_LINES, REACH, Places
 from checker.engines.native.search.store import OutOfMemory, Store, TableLost, WorkerMemory
+from checker.engines.options import Options
 from checker.model.evaluate import RunFault
 from checker.model.ir import PropertyKind, TransitionSystem
 from checker.records import replace
 from checker.results.answer import Answer, Limits, Unsupported
 from tests.agreement.generator import Generator
-from tests.native import models
+from tests.native import models, test_capacity_growth
 from tests.native.test_resume import IDENTITY, explore
 from tests.native.test_store import rows_of
 from tests.native.test_threads import small_tables, told
@@ -514,6 +515,22 @@ def test_a_run_is_resumed_from_either_table(
     assert told(explore(ALL, run, Limits())) == whole
     assert bool(narrowed) == (after == 0)
     run.leave()
+
+
+def test_a_larger_capacity_goes_on_from_a_narrow_table(
+    narrowed: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "late.bcast"
+    path.write_text(test_capacity_growth.LATE)
+    options = Options(reduce="none", threads=2)
+    monkeypatch.setattr(stores, "SHORT", 9)
+    whole, _ = test_capacity_growth.run(str(path), "all", options, monkeypatch)
+    assert not narrowed
+    monkeypatch.setattr(stores, "SHORT", 0)
+    found, made = test_capacity_growth.run(str(path), "all", options, monkeypatch)
+    assert narrowed and len(made.capacities) > 2
+    assert all(restart.kept for restart in found.restarts)
+    assert test_capacity_growth.told(found) == test_capacity_growth.told(whole)
 
 
 def test_a_limit_of_memory_is_kept(narrowed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
