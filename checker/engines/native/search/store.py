@@ -348,10 +348,8 @@ class Store:
             self.narrowing = None
             return False
         slots = max(least, narrowing.slots_for(int(self.states * narrowing.GROWTH)))
-        if self.early:
-            due = least <= self._factor() * self.slots
-        else:
-            due = self.used_bytes >= SHORT * self._limit
+        due = self.early and least <= self._factor() * self.slots
+        due = due or self.used_bytes >= SHORT * self._limit
         fits = self.used_bytes + 8 * (slots - self.slots) <= self._limit
         if not (due and fits) or self.slots < narrowing.FROM:
             return False
