@@ -17,7 +17,7 @@ from checker.engines.native.codegen.folded_set import CHUNK, Fold
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.search.memory import RESERVED, Buffer, installed_memory
 
-SAMPLE = 2048
+SAMPLE = 4096
 """The number of rows from which the shape of the trees follows."""
 FIRST_NODES = 1 << 14
 """The number of nodes that there is room for at first, at least."""
