@@ -127,14 +127,20 @@ def _is_below_length(key: Expr, base: Expr, known: Known) -> bool:
     index, seq = placeless(key), placeless(base)
     below = [fact.args for fact in known if isinstance(fact, ir.Apply) and fact.op is Op.LT]
     match index:
-        case ir.Apply(op=Op.SUB, args=(ir.Apply(op=Op.LEN, args=(of,)) as length, ir.Const(_, back))):
-            if of == seq and isinstance(back, int) and back > 0:
-                numbers = [a.value for a, b in below if b == length and isinstance(a, ir.Const)]
-                return any(isinstance(least, int) and back <= least + 1 for least in numbers)
+        case ir.Apply(op=Op.SUB, args=(length, ir.Const(value=int() as back))) if back > 0:
+            if isinstance(length, ir.Apply) and length.op is Op.LEN and length.args == (seq,):
+                return any(_is_at_least(a, back - 1) for a, b in below if b == length)
+        case _:
+            pass
     if not (isinstance(key.type, t.IntT) and key.type.lo >= 0):
         return False
     short = [a for a, b in below if isinstance(b, ir.Apply) and b.op is Op.LEN and b.args == (seq,)]
     return index in short or any(a == index and b in short for a, b in below)
+
+
+def _is_at_least(expr: Expr, number: int) -> bool:
+    """Tells whether ``expr`` is a constant that is not below ``number``."""
+    return isinstance(expr, ir.Const) and isinstance(expr.value, int) and expr.value >= number
 
 
 def same_place(a: Expr, b: Expr) -> bool:
