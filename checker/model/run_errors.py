@@ -20,7 +20,7 @@ from checker.model.types import Type
 
 Known = frozenset[Expr]
 """Known facts, without source locations: options that hold a value, memberships in constant
-sets."""
+sets, what is less than something else."""
 
 _CALM = frozenset(
     {
@@ -67,8 +67,27 @@ def known_from(expr: Expr, truth: bool) -> Known:
             return frozenset().union(*(known_from(a, True) for a in args))
         case ir.Apply(op=Op.OR, args=args) if not truth:
             return frozenset().union(*(known_from(a, False) for a in args))
+        case ir.Apply(op=Op.EQ | Op.LE | Op.LT):
+            return _shorter_than(placeless(expr), truth)
         case _:
             return frozenset()
+
+
+def _shorter_than(expr: ir.Apply, truth: bool) -> Known:
+    """Returns ``k < #s`` if a comparison of the length of ``s`` with a number implies it."""
+    match expr.op, expr.args, truth:
+        case Op.EQ, (ir.Const(value=0), length) | (length, ir.Const(value=0)), False:
+            least = 0
+        case Op.LE, (ir.Const(value=int() as number), length), True:
+            least = number - 1
+        case Op.LT, (length, ir.Const(value=int() as number)), False:
+            least = number - 1
+        case _:
+            return frozenset()
+    if least < 0 or not (isinstance(length, ir.Apply) and length.op is Op.LEN):
+        return frozenset()
+    fact = ir.Apply(t.BOOL, Op.LT, (ir.Const(t.IntT(least, least), least), length))
+    return frozenset({fact})
 
 
 def known_of(name: str, domain: ir.Domain) -> Known:
@@ -105,12 +124,23 @@ def _is_key(key: Expr, want: Type, known: Known) -> bool:
 def _is_below_length(key: Expr, base: Expr, known: Known) -> bool:
     """Tells whether ``key`` certainly is below the length of a sequence, or below something that
     is."""
-    if not (isinstance(key.type, t.IntT) and key.type.lo >= 0):
-        return False
     index, seq = placeless(key), placeless(base)
     below = [fact.args for fact in known if isinstance(fact, ir.Apply) and fact.op is Op.LT]
+    match index:
+        case ir.Apply(op=Op.SUB, args=(length, ir.Const(value=int() as back))) if back > 0:
+            if isinstance(length, ir.Apply) and length.op is Op.LEN and length.args == (seq,):
+                return any(_is_at_least(a, back - 1) for a, b in below if b == length)
+        case _:
+            pass
+    if not (isinstance(key.type, t.IntT) and key.type.lo >= 0):
+        return False
     short = [a for a, b in below if isinstance(b, ir.Apply) and b.op is Op.LEN and b.args == (seq,)]
     return index in short or any(a == index and b in short for a, b in below)
+
+
+def _is_at_least(expr: Expr, number: int) -> bool:
+    """Tells whether ``expr`` is a constant that is not below ``number``."""
+    return isinstance(expr, ir.Const) and isinstance(expr.value, int) and expr.value >= number
 
 
 def same_place(a: Expr, b: Expr) -> bool:

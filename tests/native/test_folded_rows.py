@@ -441,6 +441,27 @@ def test_what_changes_seldom_is_at_the_bottom() -> None:
     assert 7 in shape.children[-1]
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_parts_with_the_fewest_values_together_become_one(seed: int) -> None:
+    """All pairs are counted here; the smallest one decides where several have as few values."""
+    draw = random.Random(seed)
+    pieces, sizes = 2 * draw.randint(2, 8), [1, 2, 3, 40]
+    ranges = [draw.choice(sizes) for _ in range(pieces)]
+    kinds = [[draw.randrange(size) for size in ranges] for _ in range(draw.randint(1, 30))]
+    rows = [[draw.choice(kinds)[i] if i % 3 else kind[i] for i in range(pieces)] for kind in kinds]
+    packed = [b"".join(value.to_bytes(4, "little") for value in row) for row in rows]
+    parts: dict[int, list[Any]] = {i: [row[i] for row in rows] for i in range(pieces)}
+    for node, pair in enumerate(shape_of(packed).children, pieces):
+        together = {(a, b): list(zip(parts[a], parts[b], strict=True)) for a, b in pairs_of(parts)}
+        assert pair == min(together, key=lambda ab: (len(set(together[ab])), ab))
+        parts = {at: values for at, values in parts.items() if at not in pair}
+        parts[node] = together[pair]
+
+
+def pairs_of(parts: dict[int, list[Any]]) -> list[tuple[int, int]]:
+    return [(a, b) for a in parts for b in parts if a < b]
+
+
 def wide(system: TransitionSystem) -> TransitionSystem:
     """The same system with words that do not change."""
     pads = [models.variable(f"pad {i}", IntT(0, (1 << 61) - 1), i << 40) for i in range(5)]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Hashable, Sequence
-from itertools import combinations
+from heapq import heappop, heappush
+from operator import add
 
 from msgspec import Struct
 
@@ -52,22 +53,37 @@ def shape_of(rows: Sequence[bytes]) -> Shape:
     """A tree that has few nodes for some rows of equal length.
 
     Again and again those two parts become one that have the fewest different values together: what
-    changes seldom, or changes together, is at the bottom.
+    changes seldom, or changes together, is at the bottom.  Two parts have at least as many values
+    together as either of them, so few pairs are counted.
     """
-    pieces = len(rows[0]) // 4
+    pieces, shift = len(rows[0]) // 4, len(rows).bit_length()
     columns: dict[int, list[int]] = {}
-    for piece in range(pieces):
-        columns[piece] = _numbered([row[4 * piece : 4 * piece + 4] for row in rows])
-    together: dict[tuple[int, int], int] = {}
+    shifted: dict[int, list[int]] = {}
+    different: dict[int, int] = {}
+    waiting: list[tuple[int, bool, int, int]] = []  # values at least; if that is exact; parts
     children: list[tuple[int, int]] = []
+
+    def enter(part: int, values: Sequence[Hashable]) -> None:
+        columns[part], different[part] = (found := _numbered(values)), max(found) + 1
+        shifted[part] = [value << shift for value in found]
+        for other in columns.keys() - {part}:
+            least = max(different[other], different[part])
+            heappush(waiting, (least, False, other, part))
+
+    for piece in range(pieces):
+        enter(piece, [row[4 * piece : 4 * piece + 4] for row in rows])
     while len(columns) > 1:
-        for a, b in combinations(columns, 2):
-            if (a, b) not in together:
-                together[a, b] = len(set(zip(columns[a], columns[b], strict=True)))
-        least = min(combinations(columns, 2), key=lambda pair: (together[pair], pair))
-        first, second = (columns.pop(part) for part in least)
-        columns[pieces + len(children)] = _numbered(list(zip(first, second, strict=True)))
-        children.append(least)
+        _, is_exact, first, second = heappop(waiting)
+        if first not in columns or second not in columns:
+            continue
+        together = list(map(add, shifted[first], columns[second]))
+        if not is_exact:
+            heappush(waiting, (len(set(together)), True, first, second))
+            continue
+        for part in (first, second):
+            del columns[part], shifted[part]
+        enter(pieces + len(children), together)
+        children.append((first, second))
     return Shape(pieces, tuple(children))
 
 
