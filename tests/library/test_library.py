@@ -115,7 +115,9 @@ NATIVE_ONLY = {
     "incidents/lock_holder_pauses-paused": "`calm` is asked of both",
     "incidents/lock_holder_pauses-tokens": "`calm` is asked of both",
     "incidents/pre_vote_older_term-answers_in_the_term_asked_for": "`crash` is asked of both",
+    "incidents/pre_vote_older_term-cut_off": "`crash` is asked of both",
     "incidents/pre_vote_older_term-in_its_own_term": "`crash` is asked of both",
+    "incidents/pre_vote_older_term-lost_messages": "`crash` is asked of both",
     "incidents/pre_vote_older_term-slow_links": "`crash` is asked of both",
     "incidents/queue_recreated-three_stand": "`one_stands` is asked of both",
     "incidents/queue_recreated-two_stand": "`one_stands` is asked of both",
@@ -251,6 +253,7 @@ NATIVE_ONLY = {
 
 # A multicast to three receivers is four steps instead of one: millions of states in these.
 COARSE_ONLY = {
+    "incidents/pre_vote_older_term-cut_off": "`crash` is asked by fine steps, too",
     "incidents/pre_vote_older_term-slow_links": "`crash` is asked by fine steps, too",
     "incidents/queue_recreated-three_stand": "`one_stands` is asked by fine steps, too",
     "chance/shared_coin-four": "`two` is asked by fine steps, too",
