@@ -3,7 +3,7 @@ first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -41,20 +41,38 @@ LATER = "there was no time"
 LARGE = "its graph is too large"
 SLOW = "the graph of the original takes too long"
 """Why a mutant is not compared with its original."""
+WITH_RUNS = (Word.VIOLATED.value, Word.ERROR.value)
+"""The verdicts of which a finite run of a mutant is enough."""
 
 
 class Asked(Struct, frozen=True):
     """A check of the original, which has ``states`` and took ``seconds``; ``variant``: the variant
-    of the mutated protocol that it is about, if it is."""
+    of the mutated protocol that it is about, if it is.
+
+    ``depth``: of a check that is not decided, how many steps of each run were searched
+    (:mod:`checker.mutate.levels`), for its ``safe`` properties; ``None``: it is decided.
+    """
 
     name: str
     states: int
     seconds: float
     variant: str = ""
+    depth: int | None = None
+    safe: tuple[str, ...] = ()
 
     def limited(self, options: Options) -> Options:
         """Returns ``options`` with the limits of the check on a mutant."""
-        return points.limited(options, self.states, self.seconds)
+        limited = points.limited(options, self.states, self.seconds)
+        return replace(limited, limits=replace(limited.limits, max_depth=self.depth))
+
+    def judges(self, spec: Spec) -> Spec:
+        """Returns ``spec`` with what the check asks of a mutant."""
+        return spec if self.depth is None else spec.only(self.safe)
+
+    @property
+    def tag(self) -> str:
+        """What its outcomes are stored as."""
+        return "" if self.depth is None else f", up to {self.depth} steps"
 
     def compared_for(self, options: Options) -> float:
         """Returns how many seconds its graph may take, with the comparison."""
@@ -123,11 +141,13 @@ class Judged(Struct, frozen=True):
 class _Said(Struct, frozen=True):
     """The judgement of a check on a mutant: its ``kills``, or why it is ``undecided``;
     ``same_code``: it was not run, since the mutant is the same but for the order of independent
-    statements."""
+    statements.  ``searched``: it is not decided of the original either, and of the mutant it was
+    searched as deep, without a kill."""
 
     kills: tuple[Kill, ...] = ()
     undecided: str = ""
     same_code: bool = False
+    searched: bool = False
 
 
 class _Compared(Struct, frozen=True):
@@ -208,6 +228,7 @@ class _Judge:
             return Judged(task.result(Fate.STILLBORN, reason=first_problem(refused)))
         kills: list[Kill] = []
         unknown = ""
+        searched: list[Asked] = []
         same: set[str] = set()
         may: list[Asked] = []
         for asked in task.asked:
@@ -223,12 +244,15 @@ class _Judge:
                 return Judged(task.result(Fate.STILLBORN, reason=reason))
             if said.same_code:
                 same.add(asked.name)
+            if said.searched:
+                searched.append(asked)
             kills += said.kills
             if kills and not task.every_check:
                 break
             unknown = unknown or said.undecided
         if kills:
             return Judged(task.result(Fate.KILLED, tuple(kills)), self._hurried)
+        unknown = unknown or _undecided_checks(searched, task.unasked)
         if unknown:
             return Judged(task.result(Fate.UNKNOWN, reason=unknown), self._hurried)
         if task.only:
@@ -247,7 +271,7 @@ class _Judge:
 
     def _say(self, spec: Spec, asked: Asked) -> _Said:
         """Returns what a check says; raises :class:`SpecError`."""
-        tag = f"mutant, {'alone' if self._task.only else 'or the same code'}"
+        tag = f"mutant, {'alone' if self._task.only else 'or the same code'}{asked.tag}"
         return outcome(
             tag, self._determined_by(spec, asked.name), _Said,
             lambda: self._run(spec, asked), lambda said: not said.undecided,
@@ -261,10 +285,14 @@ class _Judge:
         options = asked.limited(self._task.options)
         own = self._own(options.limits.timeout)
         limits = replace(options.limits, timeout=self._limit(own))
-        report = answer_check(spec, asked.name, replace(options, limits=limits), self._listener)
+        options = replace(options, limits=limits)
+        report = answer_check(asked.judges(spec), asked.name, options, self._listener)
         if report.was_interrupted:
             raise KeyboardInterrupt
-        kills = tuple(kills_of(report))
+        found = kills_of(report) if asked.depth is None else kills_with_runs(report)
+        kills = tuple(found)
+        if asked.depth is not None and not kills and report.stopped in (None, limits.no_deeper):
+            return _Said(searched=True)
         reason = "" if kills else undecided(report)
         if reason and report.stopped is not None:
             self._note_end(limits.timeout, own)
@@ -287,8 +315,6 @@ class _Judge:
         observable behaviour of it as of its original, as far as their graphs can be compared;
         ``known``: those that have."""
         task = self._task
-        if not checks and task.unasked:
-            return Judged(task.result(Fate.UNKNOWN, reason=f"not asked: {', '.join(task.unasked)}"))
         if not checks:
             reason = f"no check is about {task.mutant.protocol}"
             return Judged(task.result(Fate.SURVIVED, reason=reason))
@@ -364,6 +390,20 @@ def kills_of(report: Report) -> Iterator[Kill]:
         if not meets(verdict.word, report.expected_word(verdict)):
             steps = None if verdict.trace is None else verdict.trace.length
             yield Kill(report.check, verdict.property, verdict.word.value, steps)
+
+
+def kills_with_runs(report: Report) -> Iterator[Kill]:
+    """Yields those of :func:`kills_of` that a run shows."""
+    yield from (kill for kill in kills_of(report) if kill.verdict in WITH_RUNS)
+
+
+def _undecided_checks(searched: Sequence[Asked], unasked: Sequence[str]) -> str:
+    """Returns why a mutant that no check notices has not survived; empty where it has."""
+    depths = ", ".join(f"{each.depth} of {each.name}" for each in searched)
+    found = [f"no check decides otherwise in the first steps: {depths}"] if searched else []
+    if unasked:
+        found.append(f"not asked: {', '.join(unasked)}")
+    return "; ".join(found)
 
 
 def undecided(report: Report) -> str:
