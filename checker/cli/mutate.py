@@ -326,11 +326,13 @@ class _Session:
     def _originals(
         self, checks: Sequence[str] | None = None, *, first_steps: bool = False
     ) -> tuple[list[Asked], tuple[str, ...]]:
-        """Runs the checks on the spec as it is: returns what they take, the quickest first, and
-        their properties; with ``first_steps`` also what is known of those that are not decided.
-        Raises :class:`SpecError` (E127) where one is not as expected, or nothing is known."""
+        """Runs the checks on the spec as it is: returns what they take, and their properties; the
+        quickest check comes first, and those in which something holds before all others; with
+        ``first_steps`` also what is known of those that are not decided.  Raises
+        :class:`SpecError` (E127) where one is not as expected, or nothing is known."""
         from checker.mutate.mutant_tasks import Asked
         from checker.mutate.shares import Pace, ask_originals
+        from checker.results.verdict import Word
         from checker.worlds.assumptions import require_green
 
         def ask(check: str, seconds: float | None) -> Report:
@@ -347,7 +349,9 @@ class _Session:
         asked = [Asked(each.check, each.distinct_states, each.seconds) for each in reports]
         names = {verdict.property: None for each in reports for verdict in each.verdicts}
         names |= {name: None for each in searched for name in each.safe}
-        return sorted((*asked, *searched), key=lambda each: each.seconds), tuple(names)
+        broken = {r.check for r in reports if all(v.word is Word.VIOLATED for v in r.verdicts)}
+        found = (*asked, *searched)
+        return sorted(found, key=lambda each: (each.name in broken, each.seconds)), tuple(names)
 
     def _levels(self, pace: Pace) -> list[Asked]:
         """Searches the first levels of the checks that were not decided, and returns those that

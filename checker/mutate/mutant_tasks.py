@@ -272,6 +272,7 @@ class _Judge:
     def _say(self, spec: Spec, asked: Asked) -> _Said:
         """Returns what a check says; raises :class:`SpecError`."""
         tag = f"mutant, {'alone' if self._task.only else 'or the same code'}{asked.tag}"
+        tag += ", each property" if self._task.every_check else ""
         return outcome(
             tag, self._determined_by(spec, asked.name), _Said,
             lambda: self._run(spec, asked), lambda said: not said.undecided,
@@ -284,9 +285,12 @@ class _Judge:
             return _Said(same_code=True)
         options = asked.limited(self._task.options)
         own = self._own(options.limits.timeout)
+        judging = asked.judges(spec)
         limits = replace(options.limits, timeout=self._limit(own))
+        if not self._task.every_check:
+            limits = replace(limits, until_violated=self._noticing(judging, asked.name))
         options = replace(options, limits=limits)
-        report = answer_check(asked.judges(spec), asked.name, options, self._listener)
+        report = answer_check(judging, asked.name, options, self._listener)
         if report.was_interrupted:
             raise KeyboardInterrupt
         found = kills_of(report) if asked.depth is None else kills_with_runs(report)
@@ -297,6 +301,12 @@ class _Judge:
         if reason and report.stopped is not None:
             self._note_end(limits.timeout, own)
         return _Said(kills, reason)
+
+    def _noticing(self, spec: Spec, name: str) -> frozenset[str]:
+        """Returns the properties of a check of which one violation is enough."""
+        check = load_check(spec, name, self._task.options.settings)
+        expected = {e.what for e in check.expect if e.value == Word.VIOLATED.value}
+        return frozenset(p.name for p in check.prove) - expected
 
     def _is_same_code(self, spec: Spec, asked: Asked) -> bool:
         """Returns whether a check decides of a mutant as of its original, since both are the same
