@@ -31,11 +31,15 @@ if TYPE_CHECKING:
     from checker.results.answer import Listener
     from checker.sweep.cells import Status
 
+DEEP_TIMES = 3
+"""How many times as many states as the original's a mutant may have up to the same depth."""
 COMPARED = 20_000
 """The largest number of states of a check whose graph is compared with that of the original."""
 COMPARING = 60.0
 """The seconds for graphs if the user gives no limit; they may take as long as the check, if that is
 more."""
+ENOUGH = 10
+"""A check is not begun with less than this part of a share."""
 UNDECIDED = "equivalence not decided"
 LATER = "there was no time"
 LARGE = "its graph is too large"
@@ -63,7 +67,11 @@ class Asked(Struct, frozen=True):
     def limited(self, options: Options) -> Options:
         """Returns ``options`` with the limits of the check on a mutant."""
         limited = points.limited(options, self.states, self.seconds)
-        return replace(limited, limits=replace(limited.limits, max_depth=self.depth))
+        if self.depth is None:
+            return limited
+        most = options.limits.max_states or max(points.STATES, DEEP_TIMES * self.states)
+        limits = replace(limited.limits, max_states=most, max_depth=self.depth)
+        return replace(limited, limits=limits)
 
     def judges(self, spec: Spec) -> Spec:
         """Returns ``spec`` with what the check asks of a mutant."""
@@ -196,12 +204,20 @@ class _Judge:
         return seconds * self._pace.slow if shared and seconds and not given else seconds
 
     def _limit(self, seconds: float | None) -> float | None:
-        """Returns the smaller of a limit and of what is left of the share, in seconds by the clock.
+        """Returns the smaller of a limit and of what is left of the share, in seconds by the clock;
+        of a first share half of that, since one check may take long and the next one kill at once.
         On a busy machine one of the processor takes as many of these as it did so far."""
         share = self._task.share
         if share is None:
             return seconds
-        return least(seconds, max(0.0, share - self._pace.cpu) * self._pace.slow)
+        left = max(0.0, share - self._pace.cpu) * self._pace.slow
+        return least(seconds, left if self._task.compares else left / 2)
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the share is used up, but for what is not worth another check."""
+        share = self._task.share
+        return share is not None and share - self._pace.cpu < share / ENOUGH
 
     def _note_end(self, limit: float | None, seconds: float | None) -> None:
         """Remembers that work was ended at ``limit``, if the share made that smaller than
@@ -232,7 +248,7 @@ class _Judge:
         same: set[str] = set()
         may: list[Asked] = []
         for asked in task.asked:
-            if self._hurried:
+            if self._hurried and (task.compares or self._is_over):
                 break
             try:
                 said = self._say(self._spec(asked.variant), asked)
@@ -251,7 +267,8 @@ class _Judge:
                 break
             unknown = unknown or said.undecided
         if kills:
-            return Judged(task.result(Fate.KILLED, tuple(kills)), self._hurried)
+            hurried = self._hurried and task.every_check
+            return Judged(task.result(Fate.KILLED, tuple(kills)), hurried)
         unknown = unknown or _undecided_checks(searched, task.unasked)
         if unknown:
             return Judged(task.result(Fate.UNKNOWN, reason=unknown), self._hurried)
