@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -257,3 +258,15 @@ def test_the_pace_is_the_clock_s_share_of_the_processor(
     monkeypatch.setattr(Pace, "wall", wall)
     monkeypatch.setattr(Pace, "cpu", cpu)
     assert Pace().slow == (slow or SLOWEST)
+
+
+def test_one_check_has_half_of_a_first_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may take long, and the next one kill at once."""
+    monkeypatch.setattr(Pace, "slow", 3.0)
+    for compares, limit in ((False, 12.0), (True, 24.0)):
+        task: Any = SimpleNamespace(share=10.0, compares=compares)
+        judge = mutant_tasks._Judge(task, lambda _: None, False)
+        monkeypatch.setattr(Pace, "cpu", 2.0)
+        assert (judge._limit(None), judge._limit(5.0), judge._is_over) == (limit, 5.0, False)
+        monkeypatch.setattr(Pace, "cpu", 9.5)
+        assert judge._is_over
