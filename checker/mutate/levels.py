@@ -92,7 +92,8 @@ def levels_of(spec: Spec, check: str, options: Options, listener: Listener | Non
     try:
         with budgets.within(limits.timeout, limits.memory):
             safe = safety_of(spec, check, options)
-            if not safe:
+            seen = load_check(spec, check, options.settings)
+            if not safe or seen.view is not None:  # a view hides runs
                 return Levels(-1, ())
             asked = load_check(spec.only(safe), check, options.settings)
             made, answer = explore_once(asked, deep, listener, None)

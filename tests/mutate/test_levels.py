@@ -136,6 +136,12 @@ def test_what_is_about_whole_runs_has_no_levels() -> None:
     assert levels_of(Spec(ONLY, "counter.bcast"), "late", Options()).safe == ("small",)
 
 
+def test_what_a_view_hides_is_not_known() -> None:
+    text = ONLY.replace("n = 1", "n = 1 view p1.seen")
+    text = text.replace("expect small holds expect done holds", "expect small holds within")
+    assert levels_of(Spec(text, "counter.bcast"), "late", Options()).depth == -1
+
+
 class Answered(Struct):
     """As much of an answer as is asked for."""
 
