@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from checker.language.load import Spec
     from checker.language.mutation.mutants import Mutant
     from checker.mutate.mutant_tasks import Asked, Judged, MutantTask
+    from checker.mutate.shares import Pace
     from checker.mutate.world_mutants import WorldTask
     from checker.results.mutation import MutantResult, Mutation
     from checker.results.verdict import Report
@@ -258,7 +259,7 @@ class _Session:
         from checker.results.mutation import Mutation
         from checker.sweep.local import Work
 
-        asked, properties = self._originals()
+        asked, properties = self._originals(first_steps=True)
         known = self._numbers(self._mutants)
         numbers, drawn = _draw(known, sample, self._how.seed)
         tasks = self._tasks(asked, numbers, every_check=every_check)
@@ -266,6 +267,7 @@ class _Session:
             self._spec.path, tuple(self._checks), len(known), len(tasks), drawn,
             every_check, properties, (), tuple(self._left_out), since=self._since,
             undecided=tuple(self._late),
+            searched={each.name: each.depth for each in asked if each.depth is not None},
         )  # fmt: skip
         work = Work(judge_mutant, lost_mutant)
         return self._judged(report, tasks, work, "mutant", self._with_acceptance)
@@ -309,7 +311,7 @@ class _Session:
             MutantTask(
                 self._name, n, each.mutant, self._spec,
                 tuple(a for a in asked if a.name in each.checks), self._options, False,
-                each.mutant.protocol,
+                each.mutant.protocol, unasked=tuple(c for c in self._late if c in each.checks),
             )
             for n, each in enumerate(changed, 1)
             if n in numbers
@@ -322,22 +324,49 @@ class _Session:
         return self._judged(report, tasks, Work(judge_mutant, lost_mutant), "change")
 
     def _originals(
-        self, checks: Sequence[str] | None = None
+        self, checks: Sequence[str] | None = None, *, first_steps: bool = False
     ) -> tuple[list[Asked], tuple[str, ...]]:
-        """Runs the checks on the spec as it is: returns what they take, the quickest first, and
-        their properties.  Raises :class:`SpecError` (E127) where one is not as expected, or not
-        decided."""
+        """Runs the checks on the spec as it is: returns what they take, and their properties; the
+        quickest check comes first, and those in which something holds before all others; with
+        ``first_steps`` also what is known of those that are not decided.  Raises
+        :class:`SpecError` (E127) where one is not as expected, or nothing is known."""
         from checker.mutate.mutant_tasks import Asked
-        from checker.mutate.shares import ask_originals
+        from checker.mutate.shares import Pace, ask_originals
+        from checker.results.verdict import Word
+        from checker.worlds.assumptions import require_green
 
         def ask(check: str, seconds: float | None) -> Report:
             return self._report(self._spec, check, seconds)
 
         wanted = self._checks if checks is None else checks
-        reports, self._late = ask_originals(wanted, self._how.budget, ask)
+        pace = Pace()
+        reports, late = ask_originals(wanted, self._how.budget, ask)
+        self._late = [*late]
+        searched = self._levels(pace) if first_steps else []
+        for undecided in () if reports or searched else late.values():
+            if undecided is not None:
+                require_green(undecided, "E127")
         asked = [Asked(each.check, each.distinct_states, each.seconds) for each in reports]
         names = {verdict.property: None for each in reports for verdict in each.verdicts}
-        return sorted(asked, key=lambda each: each.seconds), tuple(names)
+        names |= {name: None for each in searched for name in each.safe}
+        broken = {r.check for r in reports if all(v.word is Word.VIOLATED for v in r.verdicts)}
+        found = (*asked, *searched)
+        return sorted(found, key=lambda each: (each.name in broken, each.seconds)), tuple(names)
+
+    def _levels(self, pace: Pace) -> list[Asked]:
+        """Searches the first levels of the checks that were not decided, and returns those that
+        can judge mutants with them; raises :class:`SpecError` (E127)."""
+        from checker.cli.progress import Meter
+        from checker.mutate.levels import ask_levels
+
+        if not self._late or self._how.budget is None:
+            return []
+        spec, budget = self._spec, self._how.budget
+        with Meter(f"{spec}: first steps", silent=self._how.quiet) as meter:
+            found = ask_levels(spec, self._late, self._options, pace, budget, meter)
+        known = {each.name for each in found}
+        self._late = [each for each in self._late if each not in known]
+        return found
 
     def _report(self, spec: Spec, check: str, seconds: float | None = None) -> Report:
         from checker.cli.progress import Meter

@@ -3,7 +3,7 @@ first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -31,30 +31,56 @@ if TYPE_CHECKING:
     from checker.results.answer import Listener
     from checker.sweep.cells import Status
 
+DEEP_TIMES = 3
+"""How many times as many states as the original's a mutant may have up to the same depth."""
 COMPARED = 20_000
 """The largest number of states of a check whose graph is compared with that of the original."""
 COMPARING = 60.0
 """The seconds for graphs if the user gives no limit; they may take as long as the check, if that is
 more."""
+ENOUGH = 10
+"""A check is not begun with less than this part of a share."""
 UNDECIDED = "equivalence not decided"
 LATER = "there was no time"
 LARGE = "its graph is too large"
 SLOW = "the graph of the original takes too long"
 """Why a mutant is not compared with its original."""
+WITH_RUNS = (Word.VIOLATED.value, Word.ERROR.value)
+"""The verdicts of which a finite run of a mutant is enough."""
 
 
 class Asked(Struct, frozen=True):
     """A check of the original, which has ``states`` and took ``seconds``; ``variant``: the variant
-    of the mutated protocol that it is about, if it is."""
+    of the mutated protocol that it is about, if it is.
+
+    ``depth``: of a check that is not decided, how many steps of each run were searched
+    (:mod:`checker.mutate.levels`), for its ``safe`` properties; ``None``: it is decided.
+    """
 
     name: str
     states: int
     seconds: float
     variant: str = ""
+    depth: int | None = None
+    safe: tuple[str, ...] = ()
 
     def limited(self, options: Options) -> Options:
         """Returns ``options`` with the limits of the check on a mutant."""
-        return points.limited(options, self.states, self.seconds)
+        limited = points.limited(options, self.states, self.seconds)
+        if self.depth is None:
+            return limited
+        most = options.limits.max_states or max(points.STATES, DEEP_TIMES * self.states)
+        limits = replace(limited.limits, max_states=most, max_depth=self.depth)
+        return replace(limited, limits=limits)
+
+    def judges(self, spec: Spec) -> Spec:
+        """Returns ``spec`` with what the check asks of a mutant."""
+        return spec if self.depth is None else spec.only(self.safe)
+
+    @property
+    def tag(self) -> str:
+        """What its outcomes are stored as."""
+        return "" if self.depth is None else f", up to {self.depth} steps"
 
     def compared_for(self, options: Options) -> float:
         """Returns how many seconds its graph may take, with the comparison."""
@@ -123,11 +149,13 @@ class Judged(Struct, frozen=True):
 class _Said(Struct, frozen=True):
     """The judgement of a check on a mutant: its ``kills``, or why it is ``undecided``;
     ``same_code``: it was not run, since the mutant is the same but for the order of independent
-    statements."""
+    statements.  ``searched``: it is not decided of the original either, and of the mutant it was
+    searched as deep, without a kill."""
 
     kills: tuple[Kill, ...] = ()
     undecided: str = ""
     same_code: bool = False
+    searched: bool = False
 
 
 class _Compared(Struct, frozen=True):
@@ -176,12 +204,20 @@ class _Judge:
         return seconds * self._pace.slow if shared and seconds and not given else seconds
 
     def _limit(self, seconds: float | None) -> float | None:
-        """Returns the smaller of a limit and of what is left of the share, in seconds by the clock.
+        """Returns the smaller of a limit and of what is left of the share, in seconds by the clock;
+        of a first share half of that, since one check may take long and the next one kill at once.
         On a busy machine one of the processor takes as many of these as it did so far."""
         share = self._task.share
         if share is None:
             return seconds
-        return least(seconds, max(0.0, share - self._pace.cpu) * self._pace.slow)
+        left = max(0.0, share - self._pace.cpu) * self._pace.slow
+        return least(seconds, left if self._task.compares else left / 2)
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the share is used up, but for what is not worth another check."""
+        share = self._task.share
+        return share is not None and share - self._pace.cpu < share / ENOUGH
 
     def _note_end(self, limit: float | None, seconds: float | None) -> None:
         """Remembers that work was ended at ``limit``, if the share made that smaller than
@@ -208,10 +244,11 @@ class _Judge:
             return Judged(task.result(Fate.STILLBORN, reason=first_problem(refused)))
         kills: list[Kill] = []
         unknown = ""
+        searched: list[Asked] = []
         same: set[str] = set()
         may: list[Asked] = []
         for asked in task.asked:
-            if self._hurried:
+            if self._hurried and (task.compares or self._is_over):
                 break
             try:
                 said = self._say(self._spec(asked.variant), asked)
@@ -223,12 +260,16 @@ class _Judge:
                 return Judged(task.result(Fate.STILLBORN, reason=reason))
             if said.same_code:
                 same.add(asked.name)
+            if said.searched:
+                searched.append(asked)
             kills += said.kills
             if kills and not task.every_check:
                 break
             unknown = unknown or said.undecided
         if kills:
-            return Judged(task.result(Fate.KILLED, tuple(kills)), self._hurried)
+            hurried = self._hurried and task.every_check
+            return Judged(task.result(Fate.KILLED, tuple(kills)), hurried)
+        unknown = unknown or _undecided_checks(searched, task.unasked)
         if unknown:
             return Judged(task.result(Fate.UNKNOWN, reason=unknown), self._hurried)
         if task.only:
@@ -247,7 +288,8 @@ class _Judge:
 
     def _say(self, spec: Spec, asked: Asked) -> _Said:
         """Returns what a check says; raises :class:`SpecError`."""
-        tag = f"mutant, {'alone' if self._task.only else 'or the same code'}"
+        tag = f"mutant, {'alone' if self._task.only else 'or the same code'}{asked.tag}"
+        tag += ", each property" if self._task.every_check else ""
         return outcome(
             tag, self._determined_by(spec, asked.name), _Said,
             lambda: self._run(spec, asked), lambda said: not said.undecided,
@@ -260,15 +302,28 @@ class _Judge:
             return _Said(same_code=True)
         options = asked.limited(self._task.options)
         own = self._own(options.limits.timeout)
+        judging = asked.judges(spec)
         limits = replace(options.limits, timeout=self._limit(own))
-        report = answer_check(spec, asked.name, replace(options, limits=limits), self._listener)
+        if not self._task.every_check:
+            limits = replace(limits, until_violated=self._noticing(judging, asked.name))
+        options = replace(options, limits=limits)
+        report = answer_check(judging, asked.name, options, self._listener)
         if report.was_interrupted:
             raise KeyboardInterrupt
-        kills = tuple(kills_of(report))
+        found = kills_of(report) if asked.depth is None else kills_with_runs(report)
+        kills = tuple(found)
+        if asked.depth is not None and not kills and report.stopped in (None, limits.no_deeper):
+            return _Said(searched=True)
         reason = "" if kills else undecided(report)
         if reason and report.stopped is not None:
             self._note_end(limits.timeout, own)
         return _Said(kills, reason)
+
+    def _noticing(self, spec: Spec, name: str) -> frozenset[str]:
+        """Returns the properties of a check of which one violation is enough."""
+        check = load_check(spec, name, self._task.options.settings)
+        expected = {e.what for e in check.expect if e.value == Word.VIOLATED.value}
+        return frozenset(p.name for p in check.prove) - expected
 
     def _is_same_code(self, spec: Spec, asked: Asked) -> bool:
         """Returns whether a check decides of a mutant as of its original, since both are the same
@@ -287,8 +342,6 @@ class _Judge:
         observable behaviour of it as of its original, as far as their graphs can be compared;
         ``known``: those that have."""
         task = self._task
-        if not checks and task.unasked:
-            return Judged(task.result(Fate.UNKNOWN, reason=f"not asked: {', '.join(task.unasked)}"))
         if not checks:
             reason = f"no check is about {task.mutant.protocol}"
             return Judged(task.result(Fate.SURVIVED, reason=reason))
@@ -364,6 +417,20 @@ def kills_of(report: Report) -> Iterator[Kill]:
         if not meets(verdict.word, report.expected_word(verdict)):
             steps = None if verdict.trace is None else verdict.trace.length
             yield Kill(report.check, verdict.property, verdict.word.value, steps)
+
+
+def kills_with_runs(report: Report) -> Iterator[Kill]:
+    """Yields those of :func:`kills_of` that a run shows."""
+    yield from (kill for kill in kills_of(report) if kill.verdict in WITH_RUNS)
+
+
+def _undecided_checks(searched: Sequence[Asked], unasked: Sequence[str]) -> str:
+    """Returns why a mutant that no check notices has not survived; empty where it has."""
+    depths = ", ".join(f"{each.depth} of {each.name}" for each in searched)
+    found = [f"no check decides otherwise in the first steps: {depths}"] if searched else []
+    if unasked:
+        found.append(f"not asked: {', '.join(unasked)}")
+    return "; ".join(found)
 
 
 def undecided(report: Report) -> str:

@@ -42,7 +42,8 @@ class Limits(Struct, frozen=True):
     ``max_depth`` counts transitions from an initial state, ``timeout`` is in seconds, ``memory`` in
     bytes of the engine's own tables.  ``until_decided``: no engine continues beyond the level in
     which the last property is seen to fail (:data:`DECIDED`); its counts are then too small.
-    ``until_reached``: an engine may end so, too, where a mark of each of these sets is reached.
+    ``until_reached``: an engine may end so, too, where a mark of each of these sets is reached;
+    ``until_violated``: where one of these properties is seen to fail.
     """
 
     max_states: int | None = None
@@ -51,6 +52,7 @@ class Limits(Struct, frozen=True):
     memory: int | None = None
     until_decided: bool = False
     until_reached: tuple[frozenset[int], ...] = ()
+    until_violated: frozenset[str] = frozenset()
 
     @property
     def no_more_states(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from checker.resources import version
 from checker.results.domains import Amount, Natural, Positive
@@ -70,7 +70,9 @@ class Mutation(Struct, frozen=True):
     check was run on each mutant, also after one had noticed it.  ``asked``: the properties of the
     checks; ``left_out``: checks that were not run, since they are for all n.  ``stopped``: why not
     all mutants were judged.  ``undecided``: checks that judge none, since they were not decided in
-    their share of the time.  ``worlds``: they are checks in worse worlds, not changed protocols.
+    their share of the time.  ``searched``: checks that were not decided either, and how many steps
+    of each run were searched; they can kill a mutant, and with them none survives.  ``worlds``:
+    they are checks in worse worlds, not changed protocols.
     """
 
     file: str
@@ -89,6 +91,7 @@ class Mutation(Struct, frozen=True):
     since: str | None = None
     properties: bool = False
     undecided: tuple[str, ...] = ()
+    searched: dict[str, Natural] = field(default_factory=dict)
 
     def with_fate(self, fate: Fate) -> tuple[MutantResult, ...]:
         """Returns the mutants with a fate."""

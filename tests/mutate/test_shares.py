@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from msgspec import Struct
 
+from checker.cli.main import main
 from checker.diagnostics import SpecError
 from checker.engines import budgets
-from checker.mutate import mutant_tasks, shares
+from checker.mutate import levels, mutant_tasks, shares
 from checker.mutate.mutant_tasks import LATER, Judged
 from checker.mutate.shares import (
     GROWTH,
@@ -103,7 +105,7 @@ def originals(reports: Sequence[Report], seconds: float | None, takes: float = 0
         return Report(name, found.needs, 3 if late else found.exit_code)
 
     found, late = ask_originals([each.check for each in reports], seconds, ask)
-    return [each.check for each in found], late, shares
+    return [each.check for each in found], [*late], shares
 
 
 def test_a_check_that_takes_too_long_is_left_out() -> None:
@@ -138,15 +140,38 @@ def test_a_check_has_the_least_share_until_the_time_is_over() -> None:
     assert originals(many, 0.01, 0.02) == (["a"], ["b", "c"], [LEAST])
 
 
-def test_a_red_check_is_refused_and_so_is_nothing_decided() -> None:
+def test_a_red_check_is_refused_and_so_is_an_undecided_one_without_a_budget() -> None:
     for reports, seconds in (
         ([Report("a"), Report("b", exit_code=1)], 90.0),
-        ([Report("a", 1000.0), Report("b", 1000.0)], 90.0),
         ([Report("a"), Report("b", exit_code=3)], None),
     ):
         with pytest.raises(SpecError) as refused:
             originals(reports, seconds)
         assert refused.value.diagnostics[0].code == "E127"
+
+
+def test_nothing_decided_is_refused_where_no_steps_are_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    undecided = Report("one", exit_code=3)
+    monkeypatch.setattr(shares, "ask_originals", lambda *given: ([], {"one": undecided}))
+    path = str(spec_in(tmp_path, SPEC))
+    for kind in ((), ("--world",)):
+        if not kind:
+            monkeypatch.setattr(levels, "ask_levels", lambda *given: [])
+        assert main(["mutate", path, "--budget", "900", "-q", *kind]) == 2
+        assert "E127" in capsys.readouterr().err
+
+
+def test_each_beginning_is_from_all_of_the_file() -> None:
+    tasks: Any = [Task(number) for number in range(100)]
+    for seed in range(5):
+        order = [task.number for task in shares.spread(tasks, seed)]
+        assert sorted(order) == [*range(100)]
+        for size in (10, 20, 50):
+            parts = [sum(n // 20 == part for n in order[:size]) for part in range(5)]
+            assert max(parts) - min(parts) <= 2
+    assert shares.spread(tasks[:1], 3) == tasks[:1] and not shares.spread([], 3)
 
 
 def test_a_budget_that_is_over_leaves_a_table(
@@ -175,9 +200,10 @@ def test_mutants_of_a_protocol_whose_checks_are_not_asked_are_unknown(
 
     def without_the_last(checks: Sequence[str], seconds: float | None, ask: Any) -> Any:
         assert checks[-1] == "slow"
-        return ask_originals(checks[:-1], seconds, ask)[0], ["slow"]
+        return ask_originals(checks[:-1], seconds, ask)[0], {"slow": None}
 
     monkeypatch.setattr(shares, "ask_originals", without_the_last)
+    monkeypatch.setattr(levels, "ask_levels", lambda *given: [])
     report = judged(spec_in(tmp_path, SPEC + slow), "--budget", "1000")
     late = [each for each in report["mutants"] if each["protocol"] == "Slow"]
     assert {each["fate"] for each in late} <= {"unknown", "stillborn"}
@@ -232,3 +258,15 @@ def test_the_pace_is_the_clock_s_share_of_the_processor(
     monkeypatch.setattr(Pace, "wall", wall)
     monkeypatch.setattr(Pace, "cpu", cpu)
     assert Pace().slow == (slow or SLOWEST)
+
+
+def test_one_check_has_half_of_a_first_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may take long, and the next one kill at once."""
+    monkeypatch.setattr(Pace, "slow", 3.0)
+    for compares, limit in ((False, 12.0), (True, 24.0)):
+        task: Any = SimpleNamespace(share=10.0, compares=compares)
+        judge = mutant_tasks._Judge(task, lambda _: None, False)
+        monkeypatch.setattr(Pace, "cpu", 2.0)
+        assert (judge._limit(None), judge._limit(5.0), judge._is_over) == (limit, 5.0, False)
+        monkeypatch.setattr(Pace, "cpu", 9.5)
+        assert judge._is_over

@@ -30,7 +30,7 @@ PUBLISHED: dict[str, tuple[str, str]] = {
     "conformance": ("bivalence:conformance-reports:6", "4e06a7f10513a465"),
     "monitoring": ("bivalence:monitor-lines:6", "22967ba809290017"),
     "judgement": ("bivalence:judgement-reports:6", "cc431ef76c078cde"),
-    "mutation": ("bivalence:mutation-reports:6", "d4d40cafd9d121a2"),
+    "mutation": ("bivalence:mutation-reports:6", "4ae0c39adfb67b1b"),
     "assumptions": ("bivalence:assumption-reports:6", "9bfdb9baf0bf5185"),
     "frontier": ("bivalence:frontier-reports:6", "e94f36858aaf9513"),
     "filling": ("bivalence:filling-reports:6", "dc3bff1f51e56874"),

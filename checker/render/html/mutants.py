@@ -9,7 +9,7 @@ from checker.diagnostics.english import count
 from checker.diagnostics.visible import visible
 from checker.render.html.content import short_file_name
 from checker.render.html.page import environment, policy, style
-from checker.render.terminal.mutants import score_text
+from checker.render.terminal.mutants import score_text, searched_text
 from checker.results.mutation import Fate, MutantResult, Mutation
 
 KINDS = {Fate.SURVIVED: "red", Fate.UNKNOWN: "weak", Fate.KILLED: "explained"}
@@ -35,6 +35,7 @@ def mutants_page(report: Mutation, text: str) -> str:
         "unknown": [_mutant(m, lines) for m in _open(report, Fate.UNKNOWN)],
         "accepted": [_mutant(m, lines) for m in report.mutants if m.accepted],
         "lines": [_line(code, n, report) for n, code in enumerate(lines, 1)],
+        "searched": searched_text(report) if report.searched else "",
         "idle": [p for p, times in report.kills.items() if not times] if report.every_check else [],
         "style": style(),
         "policy": policy(""),
@@ -54,6 +55,9 @@ def _lead(report: Mutation) -> str:
     noticed = "Every fault that was tried is noticed" if report.score == 1 else (
         f"{count(survivors, 'fault')} of the spec would not be noticed"
     )  # fmt: skip
+    undecided = len(_open(report, Fate.UNKNOWN))
+    if undecided:
+        noticed += f", and of {count(undecided, 'fault')} that is not known"
     return f"{noticed}; score {score_text(report.score)}."
 
 

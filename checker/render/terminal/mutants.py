@@ -47,6 +47,12 @@ def score_text(score: float) -> str:
     return f"{int(100 * score)} %"
 
 
+def searched_text(report: Mutation) -> str:
+    """Returns which checks are not decided, how far they were searched, and what that means."""
+    depths = ", ".join(f"{depth} of {name}" for name, depth in report.searched.items())
+    return f"{depths}; not decided, so these checks can kill, and with them no mutant survives"
+
+
 def _mutant(each: MutantResult) -> Text:
     text = Text(f"{each.number:>4}  ")
     text.append(each.fate.value, style=STYLES[each.fate])
@@ -90,6 +96,8 @@ def _rows(report: Mutation) -> Iterator[tuple[str, str]]:
     yield "checks", ", ".join(report.checks)
     if report.left_out:
         yield "not run", f"{', '.join(report.left_out)}: for all n"
+    if report.searched:
+        yield "first steps", searched_text(report)
     if report.undecided:
         yield "not asked", f"{', '.join(report.undecided)}: not decided in their share of the time"
     if report.since is not None:

@@ -133,6 +133,10 @@ class Findings(Struct):
         if limits.until_reached:
             reached = self.marks_reached()
             return all(not reached.isdisjoint(marks) for marks in limits.until_reached)
+        if limits.until_violated:
+            failing = {p.asked for p in system.properties if p.name in self.violating}
+            if failing & limits.until_violated:
+                return True
         asked = bool(system.asked_properties) and limits.until_decided
         return asked and not system.open_properties(self.violating)
 
