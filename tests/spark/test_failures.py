@@ -19,7 +19,7 @@ import pytest
 
 from checker.resources import specs
 from tests.documents import only_report
-from tests.spark.cluster import PATIENCE, QUICK, LoopbackCluster, below, command, eventually
+from tests.spark.cluster import PATIENCE, LoopbackCluster, below, command, eventually
 
 pytest.importorskip("pyspark")
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
@@ -42,7 +42,8 @@ SAME = (
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoopbackCluster]:
-    with LoopbackCluster(tmp_path_factory.mktemp("spark") / "cluster") as started:
+    folder = tmp_path_factory.mktemp("spark") / "cluster"
+    with LoopbackCluster(folder, patience=PATIENCE) as started:
         yield started
 
 
@@ -84,13 +85,7 @@ class Trial:
 
     def on_cluster(self, *more: str) -> list[str]:
         where = ["--engine", "spark", "--master", self.cluster.master, "--exchange", self.exchange]
-        conf = {
-            "spark.cores.max": str(self.cluster.count),
-            "spark.executor.memory": "512m",
-            "spark.executor.extraJavaOptions": QUICK,
-            "spark.driver.extraJavaOptions": QUICK,
-            "spark.bivalence.patience": str(PATIENCE),
-        }
+        conf = {**self.cluster.conf, "spark.bivalence.patience": str(PATIENCE)}
         settings = [word for item in conf.items() for word in ("--conf", "=".join(item))]
         return self.words(*where, *settings, "--checkpoint-every", "0", *more)
 

@@ -54,6 +54,8 @@ START = {
 """The settings with which our own driver is started."""
 OPTIONS, FILES = "spark.driver.extraJavaOptions", "spark.local.dir"
 """Settings: the options of Java, and the folder of temporary files."""
+AUTH_SECRET = "spark.authenticate.secret"
+"""A setting that is not on Java's command line, which all users can see."""
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 """The Java of a local master compiles with little optimisation, as it only passes data on, and
 leaves no file with numbers for other programs."""
@@ -152,6 +154,8 @@ def start(cluster: Cluster, log: Path) -> JavaProcess:
     script = "spark-submit.cmd" if os.name == "nt" else "spark-submit"
     command = [str(spark / "bin" / script)]
     for name, value in conf.items():
+        if name == AUTH_SECRET:  # Spark gets it over the connection
+            continue
         command += ["--conf", f"{name}={value}"]
     command += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
     told = {
