@@ -85,7 +85,7 @@ class Trial:
 
     def on_cluster(self, *more: str) -> list[str]:
         where = ["--engine", "spark", "--master", self.cluster.master, "--exchange", self.exchange]
-        conf = {**self.cluster.conf, "spark.bivalence.patience": str(PATIENCE)}
+        conf = self.cluster.conf
         settings = [word for item in conf.items() for word in ("--conf", "=".join(item))]
         return self.words(*where, *settings, "--checkpoint-every", "0", *more)
 

@@ -103,7 +103,6 @@ def test_doctor_starts_one_and_leaves_nothing_behind(
     temporary: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(doctor, "findings", lambda: iter(()))
-    monkeypatch.setattr(standalone, "PATIENCE", 300.0)
     assert main(["doctor", "--cluster"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert ": 2 slots" in lines[0]

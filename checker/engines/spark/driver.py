@@ -29,6 +29,7 @@ from checker.engines.spark.failures import ENDED, failure_of, keep, require_supp
 from checker.engines.spark.fan_out import ItemFailure, fan_out
 from checker.engines.spark.heartbeat import Heartbeat, HeartbeatMonitor, Overdue, SilentTask
 from checker.engines.spark.job import STOP, Job, RunOutcome
+from checker.engines.spark.lost_executors import telling_lost_executors
 from checker.engines.spark.masters import redact_master
 from checker.engines.spark.mesh import Unmeshed
 from checker.engines.spark.residual_graph import ResidualGraph
@@ -123,6 +124,7 @@ class SparkRun:
     def __post_init__(self) -> None:
         self._states = 0
         self._groups = 0
+        self._has_lost = False
 
     @property
     def there(self) -> Session:
@@ -243,6 +245,15 @@ class SparkRun:
         self._remark(f"repeated after: {silent}")
         self._news(str(silent))
 
+    def _report_executor(self, heard: HeartbeatMonitor, place: str) -> None:
+        """Reports that the executor at ``place`` is lost, and that Spark repeats its tasks: others
+        may have to wait until there is another one."""
+        self._has_lost = True
+        heard.no_longer_together()
+        why = f"the executor at {place} was lost; Spark repeats its tasks"
+        self._remark(why)
+        self._news(why)
+
     def _news(self, words: str) -> None:
         """Adds a message to the report that users should not miss."""
         if self.listener is not None:
@@ -289,7 +300,7 @@ class SparkRun:
         ``KeyboardInterrupt`` where the run does not end by itself soon after an interrupt.
         """
         shards, slots = job.shards, self.there.slots
-        together = shards <= slots and not self.there.dynamic
+        together = shards <= slots and not self.there.dynamic and not self._has_lost
         listening = HeartbeatMonitor(job.beat, shards, together=together, until=self._until())
         with listening as heard, ThreadPoolExecutor(1) as pool:
             made = pool.submit(self._whole, job, exchange, heard)
@@ -327,7 +338,8 @@ class SparkRun:
     def _whole(self, job: Job, exchange: Exchange, heard: HeartbeatMonitor) -> RunOutcome:
         match exchange:
             case Exchange.SHUFFLE:
-                return shuffle.run(self.there, job, heard.check)
+                with telling_lost_executors(self.there, partial(self._report_executor, heard)):
+                    return shuffle.run(self.there, job, heard.check)
             case _:
                 return barrier.run(self.there, job, heard.check)
 

@@ -22,7 +22,7 @@ QUIET = 1.5
 LOOK = 0.1
 """Seconds between two polls."""
 
-LACK = 60.0
+LACK = 30.0
 """Seconds in which an executor that was lost has to be replaced, where all tasks run at once."""
 
 

@@ -25,6 +25,7 @@ from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.cluster import Cluster
 from checker.engines.spark.java import find_java
 from checker.engines.spark.java_process import AUTH_SECRET, spark_home
+from checker.engines.spark.session import PATIENCE_KEY
 from checker.polling import poll
 from checker.processes import descendants, is_alive
 from checker.resources import temporary_prefix
@@ -32,8 +33,8 @@ from checker.resources import temporary_prefix
 HOST = "127.0.0.1"
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 """Options of a Java that does not live long."""
-PATIENCE = 60.0
-"""Seconds in which the master has to start, and then all workers."""
+PATIENCE = 120.0
+"""Seconds in which the master has to start, then all workers, and then executors."""
 CLOSING = 15.0
 """Seconds in which a process that is to end has to."""
 LOOK = 0.05
@@ -99,6 +100,7 @@ class StandaloneCluster:
             "spark.executor.memory": HEAP,
             "spark.executor.extraJavaOptions": QUICK,
             "spark.driver.extraJavaOptions": QUICK,
+            PATIENCE_KEY: f"{self.patience:g}",
             "spark.local.dir": str(self.folder / "driver"),
         }
 
