@@ -105,16 +105,6 @@ def test_who_runs_together_with_others_has_to_begin_with_them(before: bool, tmp_
         room.pass_time(LIMIT, 0, turn=2)
 
 
-def test_where_an_executor_is_lost_tasks_may_have_to_wait(tmp_path: Path) -> None:
-    room = Room(tmp_path, together=True)
-    room.pass_time(LIMIT, 0, turn=2)
-    room.listening.no_longer_together()
-    room.pass_time(10 * (LIMIT + START), 0, turn=2)
-    room.pass_time(LIMIT, 0, 1, turn=3)
-    with pytest.raises(SilentTask, match="task 1 "):
-        room.pass_time(LIMIT, 0, turn=3)
-
-
 def test_who_is_told_to_begin_has_to(tmp_path: Path) -> None:
     room = Room(tmp_path, tasks=0)
     room.pass_time(10 * LIMIT)

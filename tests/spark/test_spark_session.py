@@ -18,6 +18,7 @@ from checker.engines.spark import java_process, lost_executors, masters, session
 from checker.engines.spark.failures import LONGEST, failure_of, root_cause
 from checker.engines.spark.fan_out import ItemFailure, fan_out
 from checker.engines.spark.heartbeat import SILENCE_KEY
+from checker.engines.spark.lost_executors import LostExecutor
 from checker.engines.spark.session import Session, open_session
 from checker.records import replace
 from tests.spark.cluster import eventually
@@ -233,19 +234,20 @@ class Status:
         return lambda *given: self.lists.pop(0) if given else self
 
 
-def test_lost_executors_are_told_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_lost_executor_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lost_executors, "EVERY", 0.001)
-    told: list[str] = []
-    status = Status("d:1,a:1,b:1", "d:1,a:1", "d:1,a:1,c:1", "d:1", "d:1")
+    status = Status("d:1,a:1", "d:1,a:1,b:1,c:1", "d:1,a:1,c:1", "d:1,a:1")
     driver = SimpleNamespace(cancelJobsWithTag=None, _jsc=status)
     there = Session(driver, 2, False, False, False, Path("log"), "spark://far:7077")
     for other in (replace(there, dynamic=True), replace(there, master="local[2]")):
-        with lost_executors.telling_lost_executors(other, told.append):
+        with lost_executors.lost_executors(other) as check:
             time.sleep(0.02)
-    assert not told
-    with lost_executors.telling_lost_executors(there, told.append):
-        eventually(lambda: len(told) == 3, "not all are told")
-    assert told == ["b:1", "a:1", "c:1"]
+            check()
+    assert len(status.lists) == 4
+    with lost_executors.lost_executors(there) as check:
+        eventually(lambda: not status.lists, "nobody looks")
+        with pytest.raises(LostExecutor, match=r"^the executor at b:1 was lost$"):
+            check()
 
 
 @pytest.mark.parametrize("seconds", ["soon", "0", "-1", "nan", "inf"])
@@ -328,7 +330,8 @@ Caused by: java.net.ConnectException: Connection
 """
 SILENT = (
     "Lost task 1.0 in stage 2.0 (TID 5) (worker-7 executor 0): ExecutorLostFailure (executor 0"
-    " exited caused by one of the running tasks) Reason: Executor heartbeat timed out after 31000 ms"
+    " exited caused by one of the running tasks) Reason: Executor heartbeat timed out after 31000"
+    " ms"
 )
 LOST = "Job aborted: ExecutorLostFailure (executor 1 exited) Reason: Command exited with code 137"
 

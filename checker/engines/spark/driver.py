@@ -29,7 +29,7 @@ from checker.engines.spark.failures import ENDED, failure_of, keep, require_supp
 from checker.engines.spark.fan_out import ItemFailure, fan_out
 from checker.engines.spark.heartbeat import Heartbeat, HeartbeatMonitor, Overdue, SilentTask
 from checker.engines.spark.job import STOP, Job, RunOutcome
-from checker.engines.spark.lost_executors import telling_lost_executors
+from checker.engines.spark.lost_executors import LostExecutor, lost_executors
 from checker.engines.spark.masters import redact_master
 from checker.engines.spark.mesh import Unmeshed
 from checker.engines.spark.residual_graph import ResidualGraph
@@ -218,6 +218,7 @@ class SparkRun:
                     ended = ENDED if self.there.has_ended else None
                     if ended or failures >= ATTEMPTS:
                         raise failure_of(problem, self.there.log, "the run failed", ended) from None
+                    self._has_lost = self._has_lost or isinstance(problem, LostExecutor)
                     exchange = self._otherwise(problem, exchange)
                     self._again(problem, depth)
 
@@ -244,15 +245,6 @@ class SparkRun:
         """Reports that a task is not heard from, and that another one repeats its work."""
         self._remark(f"repeated after: {silent}")
         self._news(str(silent))
-
-    def _report_executor(self, heard: HeartbeatMonitor, place: str) -> None:
-        """Reports that the executor at ``place`` is lost, and that Spark repeats its tasks: others
-        may have to wait until there is another one."""
-        self._has_lost = True
-        heard.no_longer_together()
-        why = f"the executor at {place} was lost; Spark repeats its tasks"
-        self._remark(why)
-        self._news(why)
 
     def _news(self, words: str) -> None:
         """Adds a message to the report that users should not miss."""
@@ -338,8 +330,13 @@ class SparkRun:
     def _whole(self, job: Job, exchange: Exchange, heard: HeartbeatMonitor) -> RunOutcome:
         match exchange:
             case Exchange.SHUFFLE:
-                with telling_lost_executors(self.there, partial(self._report_executor, heard)):
-                    return shuffle.run(self.there, job, heard.check)
+                with lost_executors(self.there) as check_executors:
+
+                    def watch() -> None:
+                        check_executors()
+                        heard.check()
+
+                    return shuffle.run(self.there, job, watch)
             case _:
                 return barrier.run(self.there, job, heard.check)
 

@@ -195,12 +195,6 @@ class HeartbeatMonitor:
         if silent and self._can_hear():
             raise SilentTask(self._about(silent[0]))
 
-    def no_longer_together(self) -> None:
-        """Expects no beats of tasks that have not begun: there may be fewer slots than tasks."""
-        self._together = False
-        for known in self._tasks.values():
-            known.expected = known.expected and known.begun
-
     def _begin_turn(self, turn: int) -> None:
         """Records that some task has begun a turn."""
         if turn <= self._turn:

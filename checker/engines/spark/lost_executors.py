@@ -1,4 +1,9 @@
-"""Tells of executors that are lost while Spark repeats their tasks by itself."""
+"""Notices executors that are lost while Spark would repeat their tasks by itself.
+
+For a shuffle Spark does that slowly: other tasks try to fetch data from the lost executor for a
+while, and then stages are repeated one after the other.  A job is short, so that it costs less to
+go on from the last commit.
+"""
 
 from __future__ import annotations
 
@@ -14,36 +19,42 @@ EVERY = 2.0
 """Seconds between two looks at the list of executors."""
 
 
+class LostExecutor(Exception):
+    """An executor is lost; the message says where it was."""
+
+
 @contextmanager
-def telling_lost_executors(session: Session, tell: Callable[[str], object]) -> Iterator[None]:
-    """Within the block, calls ``tell`` in another thread with HOST:PORT of each executor that is
-    lost.
+def lost_executors(session: Session) -> Iterator[Callable[[], None]]:
+    """Yields a function that raises :class:`LostExecutor` where one was lost within the block.
 
     Not under Connect, which has no list of them; not where executors are allocated dynamically,
     since those that are idle go, too; not where the only one is the driver.
     """
-    over = threading.Event()
+    over, lost = threading.Event(), list[str]()
 
     def watch() -> None:
         before = set[str]()
         while not over.wait(EVERY):
             try:
-                now = executors_of(session)
+                now = _executors(session)
             except Exception:  # Java has ended, which the block notices as well
                 return
-            for place in sorted(before - now):
-                tell(place)
+            lost.extend(sorted(before - now))
             before = now
+
+    def check() -> None:
+        if lost:
+            raise LostExecutor(f"the executor at {lost[0]} was lost")
 
     if not (session.connect or session.dynamic or masters.is_local(session.master)):
         threading.Thread(target=watch, name="executors", daemon=True).start()
     try:
-        yield
+        yield check
     finally:
         over.set()
 
 
-def executors_of(session: Session) -> set[str]:
+def _executors(session: Session) -> set[str]:
     """Returns where executors are, as HOST:PORT; the driver is one of them."""
     context = context_of(session.driver)
     assert context is not None, "not under Connect"
