@@ -35,7 +35,7 @@ from checker.engines.spark.mesh import Unmeshed
 from checker.engines.spark.residual_graph import ResidualGraph
 from checker.engines.spark.session import Session
 from checker.engines.spark.shared_sessions import enter_session
-from checker.engines.spark.slots import TooFew, require_barrier, why_no_barrier
+from checker.engines.spark.slots import LACK, PATIENT_LACK, TooFew, require_barrier, why_no_barrier
 from checker.engines.spark.task_progress import ProgressReader
 from checker.model.ir import TransitionSystem
 from checker.records import replace
@@ -338,7 +338,9 @@ class SparkRun:
 
                     return shuffle.run(self.there, job, watch)
             case _:
-                return barrier.run(self.there, job, heard.check)
+                can_switch = self.cluster.exchange is Exchange.AUTO
+                lack = LACK if can_switch else max(PATIENT_LACK, self.there.patience)
+                return barrier.run(self.there, job, heard.check, lack)
 
     def _until(self) -> float | None:
         """Returns the deadline of tasks, soon after the time limit, by ``time.monotonic``."""
