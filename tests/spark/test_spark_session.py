@@ -294,10 +294,9 @@ class Shrinking:
 def test_an_executor_that_is_not_replaced_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(slots, "LACK", 0.3)
     there: Any = Shrinking(2, 2, 1)
     monkeypatch.setattr(slots, "slots_now", lambda spark: there.slots())
-    with pytest.raises(slots.TooFew) as error, slots.enough(there, 2):
+    with pytest.raises(slots.TooFew) as error, slots.enough(there, 2, 0.3):
         raise RuntimeError(f"cancelled: {there.cancelled.wait(60)}")
     assert (
         str(error.value)
@@ -305,9 +304,9 @@ def test_an_executor_that_is_not_replaced_is_not_waited_for(
     )
     again: Any = Shrinking(2, 1, 1, 2, 1, 2, 2)
     there = again
-    with slots.enough(again, 2):
+    with slots.enough(again, 2, 0.3):
         assert not again.cancelled.wait(0.6)
-    with pytest.raises(RuntimeError, match="of its own"), slots.enough(again, 2):
+    with pytest.raises(RuntimeError, match="of its own"), slots.enough(again, 2, 0.3):
         raise RuntimeError("of its own")
 
 
