@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from checker import graphs
 from checker.chance.decision_process import DecisionProcess
 from checker.chance.objective import Kind, Objective
+from checker.polling import poll
 
 Choices = dict[int, set[int]]
 """States, and the choices that each of them may take."""
@@ -27,6 +28,7 @@ def targets_of(process: DecisionProcess, choice: int) -> set[int]:
 
 
 def _after(process: DecisionProcess, allowed: Iterable[int]) -> set[int]:
+    poll()
     return {there for choice in allowed for there in targets_of(process, choice)}
 
 
@@ -36,6 +38,7 @@ def closed(process: DecisionProcess, choices: Choices) -> Choices:
     left = {state: set(allowed) for state, allowed in choices.items()}
     while True:
         for allowed in left.values():
+            poll()
             allowed -= {c for c in allowed if not targets_of(process, c) <= left.keys()}
         empty = [s for s, c in left.items() if not c and process.choices_of(s)]
         if not empty:

@@ -139,11 +139,13 @@ def _known(
         problem = ChanceProblem(whole, left, conditions)
         try:
             return engine.chance(problem, listener)
-        except Unsupported:
+        except Unsupported as why:
             if options.engine != AUTO:
                 raise
+            slower[:] = [f"; by the interpreter, which is slow: {why}"]
             return engine_of(DEFINITION).chance(problem, listener)
 
+    slower: list[str] = []
     made, graph, stopped = graph_of_check(make, engine.name, graph_of, options)
     if stopped is not None:
         if limits.timeout is not None and stopped == options.limits.no_more_time:
@@ -155,7 +157,8 @@ def _known(
     for asked in questions(made):
         with budgets.raising_when_exhausted():
             precision = Precision(options.precision, options.exact)
-            found.append(verdict_of(asked, graph, first, precision))
+            verdict = verdict_of(asked, graph, first, precision)
+            found.append(replace(verdict, reason=verdict.reason + "".join(slower)))
         first += len(asked.conditions)
     return tuple(found)
 

@@ -121,7 +121,8 @@ def _of_budget(report: Report, options: Options) -> Iterator[str]:
     limits, forecast = options.limits, report.forecast
     reasons = {report.stopped, *(verdict.reason for verdict in report.verdicts)}
     if report.stopped == INTERRUPTED:
-        yield "`--checkpoint DIR` keeps what is searched, and `--resume DIR` continues there"
+        if options.checkpoint is None:
+            yield "`--checkpoint DIR` keeps what is searched, and `--resume DIR` continues there"
     elif limits.max_states is not None and report.stopped == limits.no_more_states:
         enough = MORE * limits.max_states if forecast is None else forecast.high
         yield f"`--max-states {_rounded(max(enough, limits.max_states + 1))}`{_as_forecast(report)}"

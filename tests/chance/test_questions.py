@@ -72,6 +72,18 @@ def test_small_cases(tmp_path: Path, engine: str, question: str, word: Word, exa
     assert found.chance.exact == exact
 
 
+def test_it_is_said_that_the_interpreter_computes(tmp_path: Path) -> None:
+    """A loop with coins is none of the native engine's systems; ``auto`` takes the other one."""
+    loop = COIN.replace(
+        "choose s by chance", "for i in (1..2) { if flip() { skip } }\n    choose s by chance"
+    )
+    found = verdict_on(
+        tmp_path / "a.bcast", "almost surely all_heads", protocol=loop, engine="auto"
+    )
+    assert found.word is Word.HOLDS
+    assert found.reason.endswith("; by the interpreter, which is slow: a loop makes choices")
+
+
 def test_where_only_fairness_makes_it_sure(tmp_path: Path) -> None:
     """A coin that may be tossed need never be."""
     may = COIN.replace("upon condition side == none_yet", "may upon condition side == none_yet")

@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
+from checker.records import replace
+from checker.results.answer import INTERRUPTED, Limits
+from checker.session.next_steps import with_next_steps
+from checker.session.pipeline import Options, run_check
 
 GROWS = """
 protocol Counter {
@@ -97,6 +101,18 @@ def test_a_question_about_chance_is_never_left_out(
     said = capsys.readouterr().out
     assert "no property was checked" not in said
     assert "explores deeper" not in said, "walks compute no probability"
+
+
+@pytest.mark.parametrize("checkpoint", [None, "somewhere"])
+def test_an_interrupted_run_is_kept_only_once(checkpoint: str | None) -> None:
+    """With a checkpoint it is kept already; and what a user stops needs no more memory."""
+    limits = Limits(memory=1 << 40, max_states=50)
+    options = Options(checkpoint=checkpoint, limits=limits)
+    path = "specs/consensus/paxos.bcast"
+    report = replace(run_check(path, "anything_goes", Options(limits=limits)), next_steps=())
+    steps = with_next_steps(replace(report, stopped=INTERRUPTED), options).next_steps
+    assert any("`--checkpoint DIR`" in step for step in steps) is (checkpoint is None)
+    assert not any("--memory" in step for step in steps)
 
 
 def test_one_cause_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
