@@ -1,8 +1,8 @@
 """Notices executors that are lost while Spark would repeat their tasks by itself.
 
-For a shuffle Spark does that slowly: other tasks try to fetch data from the lost executor for a
-while, and then stages are repeated one after the other.  A job is short, so that it costs less to
-go on from the last commit.
+For a shuffle other tasks try to fetch data from the lost executor for a while, and then stages are
+repeated one after the other, of which nobody is told.  A job is short, so the run goes on from the
+last commit instead.
 """
 
 from __future__ import annotations
