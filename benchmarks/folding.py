@@ -19,6 +19,7 @@ from checker.engines.options import Options  # noqa: E402
 from checker.session.pipeline import run_check  # noqa: E402
 
 BEGIN, END = "<!-- folding: begin -->", "<!-- folding: end -->"
+ONE_THREAD = Options(threads=1)
 NEVER, ALWAYS = 9.0, 0.0
 """Parts of the memory from which on rows are folded (``store.SHORT``)."""
 FROM = 1 << 16
@@ -34,31 +35,45 @@ STATES = {
 
 class Measured(Struct, frozen=True):
     """One search: ``seconds`` of a processor, ``bytes`` and ``nodes`` a state (``None``: rows are
-    whole)."""
+    whole); ``bits`` of a state; ``table``: the bytes of the table a state, and whether its slots
+    have 32 bits (``narrow``); ``most``: the bytes of table and rows in memory when they were most,
+    for each of all states."""
 
     words: int
     seconds: float
     bytes: float
     nodes: float | None
+    bits: int
+    table: float
+    narrow: bool
+    most: float
 
 
-def measured(case: str, states: int, short: float) -> Measured:
-    """One exploration by one thread; raises :class:`WrongAnswer`."""
+def measured(case: str, states: int, short: float, options: Options = ONE_THREAD) -> Measured:
+    """One exploration; raises :class:`WrongAnswer`."""
     file, check = case.split()
     path, run = str(ROOT / "specs" / f"{file}.bcast"), search.Search.run
+    clock = time.thread_time if options.threads == 1 else time.process_time
 
     def timed(self: search.Search, *given: object) -> None:
-        begun = time.thread_time()
+        begun = clock()
         run(self, *given)  # type: ignore[arg-type]
-        found.append(_stored(self, time.thread_time() - begun))
+        found.append(_stored(self, clock() - begun, max(in_use)))
+
+    def opened(self: store.Store, depth: int) -> None:
+        in_use.append(self.used_bytes)
+        open_level(self, depth)
 
     found: list[Measured] = []
+    in_use, open_level = [0], store.Store.open_level
     before = store.SHORT, search.Search.run
     store.SHORT, search.Search.run = short, timed  # type: ignore[method-assign]
+    store.Store.open_level = opened  # type: ignore[method-assign]
     try:
-        report = run_check(path, check, Options(threads=1))
+        report = run_check(path, check, options)
     finally:
         store.SHORT, search.Search.run = before  # type: ignore[method-assign]
+        store.Store.open_level = open_level  # type: ignore[method-assign]
     if report.distinct_states != states:
         raise WrongAnswer(f"{case}: {report.distinct_states} states, not {states}")
     if not all(expected.met for expected in report.expectations):
@@ -66,10 +81,19 @@ def measured(case: str, states: int, short: float) -> Measured:
     return found[-1]
 
 
-def _stored(done: search.Search, seconds: float) -> Measured:
-    kept = done.store
-    nodes = None if kept.nodes is None else kept.nodes.used / kept.states
-    return Measured(kept.shape.words, seconds, kept.used_bytes / max(1, kept.states), nodes)
+def _stored(done: search.Search, seconds: float, most: int) -> Measured:
+    kept, states = done.store, max(1, done.store.states)
+    nodes = None if kept.nodes is None else kept.nodes.used / states
+    return Measured(
+        kept.shape.words,
+        seconds,
+        kept.used_bytes / states,
+        nodes,
+        kept.kernel.image.layout.bits,
+        8 * kept.slots / states,
+        kept.places is not None,
+        max(most, kept.used_bytes) / states,
+    )
 
 
 def row_of(case: str, states: int, rounds: int) -> list[str]:

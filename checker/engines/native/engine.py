@@ -225,7 +225,7 @@ def _searched_whole(
                 system, limits, NOTHING, threads, listener, None, False
             )
         search.begun, search.asks_ends = begun, False
-        search.store.folds = False  # all rows will be read
+        search.store.keep_whole()  # all rows will be read
         try:
             pack = search.kernel.image.layout.pack
             search.run(None if starts is None else [pack(state) for state, _ in starts])
@@ -258,7 +258,7 @@ def _prepare_search(
     wanted = 1 if system.view is not None else threads or os.cpu_count() or 1
     workers = max(1, min(wanted, MAX_WORKERS))
     upgrade = PendingOptimisation(image, limits.timeout) if improvable else None
-    return Search(system, kernel, upgrade, limits, workers, listener, kept), starts
+    return Search(system, kernel, upgrade, limits, workers, listener, kept, compact), starts
 
 
 def _conclude(

@@ -38,6 +38,7 @@ class Context(IntEnum):
     WHOLE = 7  # not 0: every step of every state is taken, even where one is enough
     NO_ENDS = 8  # not 0: nobody asks in which states executions may end
     FOLD = 9  # address of the record of folded rows (see folded_set.py); 0: rows are whole
+    NARROW = 10  # address of the record of a table of 32-bit slots (see narrow_set.py)
     ROWS = 16  # address of each worker's rows
     NEXT_START = 16 + MAX_WORKERS  # where the next level starts among each worker's rows
     PREFIX = 16 + 2 * MAX_WORKERS  # number of each worker's first row
@@ -103,7 +104,8 @@ class Worker(IntEnum):
     ROOT = 53  # the root of the row that was folded last
     NODE = 54  # the number of the next node
     NODE_END = 55  # the end of the nodes that may be made
-    MARKS = 56  # bit set; what follows is placed by Shape
+    CROWDED = 56  # a new state finds no free slot near enough (see narrow_set.py)
+    MARKS = 57  # bit set; what follows is placed by Shape
 
 
 class Mode(IntEnum):

@@ -29,7 +29,8 @@ class KernelImage(Struct, frozen=True):
     liveness; ``has_justice``: whether there are justice conditions; ``reductions``: the plan of
     reductions; ``compact``: states are identified by so many bits of a fingerprint (0: by all their
     words); ``begins``: it makes the initial states, too; ``walks``: it makes random walks;
-    ``steps``: it gives the steps of single states; ``folds``: rows can be folded.
+    ``steps``: it gives the steps of single states; ``folds``: rows can be folded; ``narrows``:
+    there can be a kernel for a table of 32-bit slots, too; ``narrow``: it is that one.
     """
 
     text: str
@@ -48,6 +49,8 @@ class KernelImage(Struct, frozen=True):
     walks: bool = False
     steps: bool = False
     folds: bool = False
+    narrows: bool = False
+    narrow: bool = False
 
     @property
     def unfolds(self) -> bool:
@@ -64,17 +67,19 @@ def build(
     compact: int = 0,
     walks: bool = False,
     steps: bool = False,
+    narrow: bool = False,
 ) -> KernelImage:
     """The kernel of ``system``; raises ``Unsupported`` where the native engine can't take it.
 
     ``compact``: the bits of a fingerprint that may identify a state; they do where it takes more
     than a word.  ``walks``: it makes random walks, too; ``steps``: it gives the steps of
-    single states.
+    single states; ``narrow``: its table has 32-bit slots, where the image without that
+    ``narrows``.
     """
 
     def made() -> KernelImage:
         from checker.engines.native.codegen.make_image import make_image
 
-        return make_image(system, reductions, compact, walks, steps)
+        return make_image(system, reductions, compact, walks, steps, narrow)
 
-    return kept.result(made, "image", system, reductions, (compact, walks, steps))
+    return kept.result(made, "image", system, reductions, (compact, walks, steps, narrow))

@@ -61,6 +61,7 @@ class Kernel(Struct, frozen=True):
     fold_rows: Callable[..., int] | None
     unfold_rows: Callable[..., None] | None
     index_nodes: Callable[..., None] | None
+    move_lines: Callable[..., None] | None
     cached: bool
     engine: object
 
@@ -311,6 +312,7 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
         fold_rows=function("fold_rows", word, 6) if image.folds else None,
         unfold_rows=function("unfold_rows", None, 5) if image.folds else None,
         index_nodes=function("index_nodes", None, 3) if image.folds else None,
+        move_lines=function("move_lines", None, 6) if image.narrow else None,
         cached=cached,
         engine=engine,
     )

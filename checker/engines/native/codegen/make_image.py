@@ -15,6 +15,7 @@ from checker.engines.native.codegen.fields import RecordLayout
 from checker.engines.native.codegen.folded_set import LEAST_WORDS, MOST_WORDS, FoldedSet
 from checker.engines.native.codegen.image import MAX_LEVEL_BITS, MIN_LEVEL_BITS, KernelImage
 from checker.engines.native.codegen.layout import Layout, lay_out
+from checker.engines.native.codegen.narrow_set import NarrowSet
 from checker.engines.native.codegen.packing import TooWide
 from checker.engines.native.codegen.search_loop import SearchLoop
 from checker.engines.native.codegen.state_predicates import (
@@ -41,18 +42,28 @@ _DECLARED = (
 
 
 def make_image(
-    system: TransitionSystem, reductions: Reductions, compact: int, walks: bool, steps: bool
+    system: TransitionSystem,
+    reductions: Reductions,
+    compact: int,
+    walks: bool,
+    steps: bool,
+    narrow: bool,
 ) -> KernelImage:
     """Makes the image that :func:`checker.engines.native.codegen.image.build` returns; raises what
     it does."""
     try:
-        return _build(system, reductions, compact, walks, steps)
+        return _build(system, reductions, compact, walks, steps, narrow)
     except TooWide as why:
         raise Unsupported(describe(system, why)) from None
 
 
 def _build(
-    system: TransitionSystem, reductions: Reductions, compact: int, walks: bool, steps: bool
+    system: TransitionSystem,
+    reductions: Reductions,
+    compact: int,
+    walks: bool,
+    steps: bool,
+    narrow: bool,
 ) -> KernelImage:
     layout = lay_out(system, MIN_LEVEL_BITS if reductions.acyclic else 0)
     shape = RecordLayout(layout.words, len(system.marks), len(system.properties))
@@ -87,8 +98,11 @@ def _build(
         functions.append(emit_enabled_fairness(layout, system))
     mask = _mask(system, layout)
     folds = LEAST_WORDS <= layout.words <= MOST_WORDS and not (compact or mask or walks or steps)
+    narrows = layout.words == 1 and not (live or mask or walks or steps)
+    assert narrows or not narrow, "a slot of 32 bits has no level, and no part of a state"
     kind = FoldedSet if folds else VisitedSet
-    seen = kind(layout.words, layout.bits, levels, bool(live), compact, mask)
+    whole = kind(layout.words, layout.bits, levels, bool(live), compact, mask)
+    seen = NarrowSet(layout.bits) if narrow else whole
     loop = WalkLoop if walks else StepsLoop if steps else SearchLoop
     runtime = loop(system, shape, seen, reductions.ample_actions)
     functions += [*runtime.functions(), *([runtime.begin()] if begins else [])]
@@ -108,7 +122,7 @@ def _build(
         reductions,
         seen.compact,
     )
-    return KernelImage(text, digest, *parts, bool(begins), walks, steps, folds)
+    return KernelImage(text, digest, *parts, bool(begins), walks, steps, folds, narrows, narrow)
 
 
 def _starting(
@@ -160,6 +174,7 @@ EXPORTED = {
     "fold_rows",
     "unfold_rows",
     "index_nodes",
+    "move_lines",
 }
 EXPORTED_PREFIXES = ("letters_", "some_")
 

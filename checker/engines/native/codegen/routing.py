@@ -82,7 +82,7 @@ class Routing:
         kept = fn.var(const(0))
         with fn.count(count) as i:
             row, own = self.seen.row(fn, batch, i), kept.get()
-            mark, other = fn.call("fingerprint", [row], 64), fn.sub(i, own)
+            mark, other = self.seen.mark(fn, row), fn.sub(i, own)
             is_own = fn.eq(fn.call("owner", [worker, mark], 64), mine)
             slot = fn.at(table, self.seen.home(fn, context, mark))
             fn.prefetch(fn.select(is_own, slot, self._entry(fn, worker, mark)))
@@ -154,7 +154,7 @@ class Routing:
             size = fn.select(fn.lt(left, const(BATCH)), left, const(BATCH))
             with fn.count(size) as i:
                 row, own = self.seen.row(fn, rows, fn.add(first, i)), kept.get()
-                mark = fn.call("fingerprint", [row], 64)
+                mark = self.seen.mark(fn, row)
                 self.seen.ask_for(fn, context, mark)
                 self.seen.copy(fn, row, self.seen.row(fn, batch, own))
                 fn.store(mark, fn.at(hashes, own))

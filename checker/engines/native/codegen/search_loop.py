@@ -143,7 +143,7 @@ class SearchLoop:
     def _fingerprints(self, fn: Fn, context: Val, batch: Val, hashes: Val, count: Val) -> None:
         """Writes the fingerprints of the batch, and prefetches their slots."""
         with fn.count(count) as i:
-            mark = fn.call("fingerprint", [self.seen.row(fn, batch, i)], 64)
+            mark = self.seen.mark(fn, self.seen.row(fn, batch, i))
             fn.store(mark, fn.at(hashes, i))
             self.seen.ask_for(fn, context, mark)
 

@@ -42,7 +42,7 @@ class ShardQueries:
         source = fn.resize(get(fn, worker, Worker.CURRENT), 32)
         with fn.count(count) as i:
             row = self.seen.row(fn, batch, i)
-            owner = fn.call("owner", [worker, fn.call("fingerprint", [row], 64)], 64)
+            owner = fn.call("owner", [worker, self.seen.mark(fn, row)], 64)
             place = fn.at(counts, owner)
             waiting = fn.load(place, 64)
             with fn.if_(fn.le(cap, waiting)):
@@ -68,9 +68,9 @@ class ShardQueries:
         with fn.count(count) as i:
             later = fn.add(i, const(AHEAD))
             ahead = self.seen.row(fn, rows, fn.select(fn.lt(later, count), later, i))
-            self.seen.ask_for(fn, context, fn.call("fingerprint", [ahead], 64))
+            self.seen.ask_for(fn, context, self.seen.mark(fn, ahead))
             row = self.seen.row(fn, rows, i)
-            index = fn.call("find", [context, row, fn.call("fingerprint", [row], 64)], 64)
+            index = fn.call("find", [context, row, self.seen.mark(fn, row)], 64)
             fn.store(number_or_none(fn, self.seen, context, index), fn.at(out, i, 32))
         fn.ret()
         return fn

@@ -97,6 +97,10 @@ class Rows:
     def row(self, fn: Fn, rows: Val, index: Val) -> Val:
         return fn.at(rows, fn.mul(index, const(self.words)))
 
+    def mark(self, fn: Fn, row: Val) -> Val:
+        """What a row is looked up by."""
+        return fn.call("fingerprint", [row], 64)
+
     def note(self) -> Fn:
         """``note(best, row)``: keeps the smaller of the two states."""
         fn = Fn("note", [("best", 0), ("row", 0)], None, OUTSIDE)
@@ -360,7 +364,7 @@ class VisitedSet(Rows):
         """``lookup(context, row)``: the slot of a state, or -1."""
         fn = Fn("lookup", [("context", 0), ("row", 0)], 64, OUTSIDE)
         context, row = fn.args
-        mark = fn.call("fingerprint", [row], 64)
+        mark = self.mark(fn, row)
         fn.ret(fn.call("find", [context, row, mark], 64))
         return fn
 
@@ -400,9 +404,9 @@ class VisitedSet(Rows):
         with fn.count(end, begin) as i:
             later = fn.add(i, const(AHEAD))
             ahead = self.row(fn, rows, fn.select(fn.lt(later, end), later, i))
-            self.ask_for(fn, context, fn.call("fingerprint", [ahead], 64))
+            self.ask_for(fn, context, self.mark(fn, ahead))
             row = self.row(fn, rows, i)
-            mark = fn.call("fingerprint", [row], 64)
+            mark = self.mark(fn, row)
             key = self._claim(fn, worker, row, mark, i, level)
             base = fn.var(self.home(fn, context, mark))
             with fn.forever() as done:

@@ -80,7 +80,7 @@ class Carry:
         try:
             _restore(left, search)
         except (OutOfMemory, MemoryError, Unsupported):
-            search.begin(search.kernel)
+            search.begin_again()
             return False
         search.earlier = left.seconds
         self.went_on = True

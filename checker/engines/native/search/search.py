@@ -9,13 +9,16 @@ import ctypes
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from checker.engines import budgets
+from checker.engines.budgets import WorkerThread
 from checker.engines.native.checkpoint.cannot_keep import CannotKeep
 from checker.engines.native.codegen.fields import Context, Mode, Worker
-from checker.engines.native.codegen.jit import Kernel
+from checker.engines.native.codegen.image import build
+from checker.engines.native.codegen.jit import Kernel, compile_image
 from checker.engines.native.liveness.cycle_detection import has_cycle
 from checker.engines.native.search.explored import Undecided
 from checker.engines.native.search.findings import TOO_NESTED, Best, Findings, Target
@@ -82,12 +85,13 @@ class Search:
         threads: int,
         listener: Listener | None,
         journal: Journal | None = None,
+        compact: bool = False,
     ) -> None:
         self.system, self.limits, self.listener = system, limits, listener
         self.upgrade, self.journal = upgrade, journal
         self.started = self.begun = time.monotonic()
         self.seconds = self.earlier = 0.0
-        self._threads = threads
+        self._threads, self._compact = threads, compact
         self.asks_ends = True
         self._tracked = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
         self.begin(kernel)
@@ -116,13 +120,42 @@ class Search:
 
     def begin(self, kernel: Kernel) -> None:
         """Resets the search: nothing is known, and no state is found."""
-        folds = not kernel.image.reductions.acyclic
-        self.store = Store(kernel, self._threads, self.limits.memory, folds=folds)
+        self._whole = kernel
+        acyclic = kernel.image.reductions.acyclic
+        narrows = kernel.image.narrows and not acyclic
+        self.store = Store(
+            kernel,
+            self._threads,
+            self.limits.memory,
+            folds=not acyclic,
+            narrowing=self._narrow if narrows else None,
+            early=self._compact,
+        )
         self.depth = 0
         self.found = Findings()
         untracked = kernel.image.shape.words == 1 and not kernel.image.level_limit
         self.found.maybe_cyclic = self._tracked and untracked
         self.complete = self.found.copy()
+
+    def begin_again(self) -> None:
+        """Resets the search, which has nothing in a table of 32-bit slots then."""
+        self.begin(self._whole if self.kernel.image.narrow else self.kernel)
+
+    def _narrow(self) -> Kernel | None:
+        """Compiles the kernel for a table of 32-bit slots; no other one will take its place.
+        ``None`` where the search is to end before it is ready.
+        """
+        image = build(self.system, self.kernel.image.reductions, narrow=True)
+        made = WorkerThread(partial(compile_image, image))
+        while not made.is_done:
+            time.sleep(SLICE / 4)
+            self._check_time()
+            if self.stopped is not None:
+                return None
+        self._whole, upgrade, self.upgrade = self.kernel, self.upgrade, None
+        if upgrade is not None:
+            upgrade.close()
+        return made.result()
 
     def run(
         self, initial: list[list[int]] | None, before: Callable[[Search], bool] | None = None
@@ -162,6 +195,7 @@ class Search:
     def close(self) -> None:
         """Waits for all workers, and for no compiler."""
         self.halt = True
+        self.store.narrowing = None  # it refers to this search, which need not last longer
         if self.upgrade is not None:
             self.store.kernel = self.upgrade.close() or self.store.kernel
             self.upgrade = None
@@ -425,7 +459,8 @@ class Search:
             if reached < end:
                 queue.appendleft((owner, reached, end))
             if reached < stop:
-                if self.kernel.stop.is_set or not self._give(crew):
+                crowded = crew.get(Worker.CROWDED)
+                if self.kernel.stop.is_set or crowded or not self._give(crew):
                     return
                 crew.put(Worker.OVERFLOW, 0)
             if now - before < SLICE / 8:

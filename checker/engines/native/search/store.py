@@ -13,13 +13,14 @@ import os
 import weakref
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct, field
 
 from checker.engines import budgets
 from checker.engines.native.codegen.fields import BATCH, LINE, Context, Worker
 from checker.engines.native.codegen.jit import Kernel
-from checker.engines.native.search import folding
+from checker.engines.native.search import folding, narrowing
 from checker.engines.native.search.findings import Best, LevelReport
 from checker.engines.native.search.folding import SAMPLE, Nodes, forget, reference_bits, shape_of
 from checker.engines.native.search.memory import (
@@ -30,6 +31,7 @@ from checker.engines.native.search.memory import (
     installed_memory,
     unnamed_file,
 )
+from checker.engines.native.search.narrowing import Places, least_slots
 
 FIRST_SLOTS = 1 << 13
 _NOTED = (
@@ -68,6 +70,10 @@ PIECE = 1 << 14
 
 class OutOfMemory(Exception):
     """The tables can't grow; the message says why."""
+
+
+class TableLost(MemoryError):
+    """The table can't be made again: the search can't go on."""
 
 
 class WorkerMemory(Struct):
@@ -128,6 +134,9 @@ class Store:
     ``make``: allocates tables and rows; ``slots``: words of the visited set, to begin with;
     ``folds``: rows may be folded when they have become many.  ``nodes``: those of folded rows
     (``None``: rows are whole); ``width`` and ``stride``: the bytes of a state, and of its row.
+    ``narrowing``: gives the kernel for a table of 32-bit slots, if there is time for it.  The
+    search changes to that table when memory is short, or (``early``) as soon as it would not be
+    larger; ``places``: that table.
     """
 
     def __init__(
@@ -139,11 +148,15 @@ class Store:
         slots: int = FIRST_SLOTS,
         *,
         folds: bool = False,
+        narrowing: Callable[[], Kernel | None] | None = None,
+        early: bool = False,
     ) -> None:
         self.kernel, self.shape, self.memory = kernel, kernel.image.shape, memory
         self.width = self.stride = 8 * self.shape.words
         self.folds = folds and kernel.image.folds
         self.nodes: Nodes | None = None
+        self.narrowing, self.early = narrowing, early
+        self.places: Places | None = None
         self._page = Buffer(8 * self.shape.context_words)
         self.context = (ctypes.c_uint64 * self.shape.context_words).from_address(self._page.address)
         self.slots, self.make = slots, make
@@ -174,6 +187,7 @@ class Store:
         self.context[Context.TABLE] = self.table.address
         self.context[Context.SLOTS] = self.slots
         self.context[Context.FOLD] = 0 if self.nodes is None else self.nodes.address
+        self.context[Context.NARROW] = 0 if self.places is None else self.places.address
         for i, crew in enumerate(self.workers):
             self.context[Context.ROWS + i] = crew.rows.address
 
@@ -197,7 +211,16 @@ class Store:
 
     def _places(self, slots: int) -> int:
         """The number of states for which a table has room, by its words."""
-        return int((slots if self.nodes is None else 2 * slots) * LOAD)
+        if self.places is not None:
+            return narrowing.states_in(slots)
+        return int(slots * self._density)
+
+    @property
+    def _density(self) -> float:
+        """The number of states for which a word of the table has room."""
+        if self.places is not None:
+            return 2 * narrowing.LOAD
+        return LOAD if self.nodes is None else 2 * LOAD
 
     @property
     def _bytes_of_state(self) -> float:
@@ -246,7 +269,12 @@ class Store:
     @property
     def scarce(self) -> bool:
         """Whether there is so little room that the table should grow before any state is added."""
-        return self._full or (self.nodes is not None and self.nodes.scarce)
+        return self._full or self._crowded or (self.nodes is not None and self.nodes.scarce)
+
+    @property
+    def _crowded(self) -> bool:
+        """Whether some state found no slot within reach."""
+        return self.total(Worker.CROWDED) > 0
 
     @property
     def _full(self) -> bool:
@@ -258,7 +286,9 @@ class Store:
 
         Where memory is short the table grows by less, and rows of old levels go to the disk.
         """
-        if self._fold_first() and not self._full and self.room >= states:
+        changed = self._narrow_first() or self._fold_first()
+        enough = not self._crowded and not self._full and self.room >= states
+        if changed and enough:
             return
         least = int(max(SMALLEST * self.slots, self._slots_for(self.states + states)))
         least = -(-least // LINE) * LINE
@@ -272,14 +302,14 @@ class Store:
             self.spill()
             slots = min(slots, self._most())
         if slots < least:
-            if not self._full and self.room >= states:
+            if not self._crowded and not self._full and self.room >= states:
                 return  # rows have gone to the disk, and the table is large enough
             raise self._out_of_memory()
         try:
-            rows = self._places(slots) * self.stride
-            for crew in self.workers:
-                crew.rows = crew.rows.larger(rows, crew.count * self.stride)
-            self._renew(slots)
+            self._more_rows(self._places(slots))
+            (self._renew if self.places is None else self._stretch)(slots)
+        except TableLost:
+            raise
         except MemoryError as error:
             self._addresses()
             raise OutOfMemory("not enough memory for a larger table") from error
@@ -287,15 +317,95 @@ class Store:
             self._renew(slots)  # an interruption: there has to be a whole table in any case
             raise
 
+    def _more_rows(self, states: int) -> None:
+        """Gives every worker room for the rows of so many states."""
+        for crew in self.workers:
+            crew.rows = crew.rows.larger(states * self.stride, crew.count * self.stride)
+
     def _renew(self, slots: int) -> None:
         """Puts a table with so many slots in place of the old one, which is freed first: its
         contents can be recomputed from the rows.
         """
+        if self.places is not None:
+            self._refill(slots)
+            return
         self.table, self.slots = self.table.anew(slots * 8), slots
         if self.nodes is not None:
             self.nodes.refer(slots, len(self.workers))
         self._addresses()
         self._reinsert()
+
+    # -- slots of 32 bits -----------------------------------------------------------------------
+
+    def _narrow_first(self) -> bool:
+        """Changes to a table of 32-bit slots where that is due and there is room for one; returns
+        whether it did.
+        """
+        if self.narrowing is None or not self.states:
+            return False
+        least = least_slots(self.kernel.image.layout.bits)
+        if least is None:
+            self.narrowing = None
+            return False
+        slots = max(least, narrowing.slots_for(int(self.states * narrowing.GROWTH)))
+        due = self.early and least <= self._factor() * self.slots
+        due = due or self.used_bytes >= SHORT * self._limit
+        fits = self.used_bytes + 8 * (slots - self.slots) <= self._limit
+        if not (due and fits) or self.slots < narrowing.FROM:
+            return False
+        try:
+            table = narrowing.new_table(slots)
+        except MemoryError:
+            return False
+        kernel = self.narrowing()
+        if kernel is None:
+            return False
+        self.kernel, self.narrowing = kernel, None
+        self._refill(slots, table)
+        return True
+
+    def _refill(self, slots: int, table: Buffer | None = None) -> None:
+        """Puts all rows into an empty table of 32-bit slots; into a larger one if a state finds no
+        slot within reach.  Raises :class:`TableLost`.
+        """
+        while True:
+            try:
+                self._more_rows(narrowing.states_in(slots))
+                self.table = table or narrowing.new_table(slots)
+            except MemoryError as error:
+                raise TableLost("not enough memory for a larger table") from error
+            self.places, self.slots = Places(self.kernel.image.layout.bits, slots), slots
+            self._addresses()
+            self._forget_crowds()
+            self._reinsert()
+            if not self._crowded:
+                return
+            slots, table = int(slots * narrowing.GROWTH) // LINE * LINE, None
+
+    def _stretch(self, slots: int) -> None:
+        """Moves the states of a table of 32-bit slots, in its place, to so many words."""
+        old = self.places
+        assert old is not None and self.kernel.move_lines is not None
+        new = Places(old.bits, slots)
+        moving = narrowing.Moving(old, new)
+        self.table = self.table.larger(8 * slots, 8 * self.slots)
+        self.places, self.slots = new, slots
+        self._addresses()
+        self._forget_crowds()
+        given = self.context_address, self.workers[0].address
+        for copy, first, count in moving.blocks(self.table):
+            pieces = deque[Callable[[], None]]()
+            piece = -(-count // (4 * len(self.workers)))
+            for at in range(0, count, piece):
+                part = (copy + 8 * LINE * at, first + at, min(piece, count - at), old.address)
+                pieces.append(partial(self.kernel.move_lines, *given, *part))
+            self._in_threads(pieces)
+        if self._crowded:
+            self._refill(slots)
+
+    def _forget_crowds(self) -> None:
+        for crew in self.workers:
+            crew.put(Worker.CROWDED, 0)
 
     # -- folded rows ----------------------------------------------------------------------------
 
@@ -381,6 +491,10 @@ class Store:
         except MemoryError as error:
             raise OutOfMemory("not enough memory for a larger table") from error
 
+    def keep_whole(self) -> None:
+        """Rows, and slots, stay whole."""
+        self.folds, self.narrowing = False, None
+
     def unfold(self) -> None:
         """Makes rows whole again, for good; raises :class:`OutOfMemory`."""
         nodes, self.folds = self.nodes, False
@@ -442,6 +556,8 @@ class Store:
         """The factor by which a table grows: table and rows take at most 1.3 times the bytes of a
         state and 8 more, for each state, even when the table has just grown; at most it doubles.
         """
+        if self.places is not None:
+            return narrowing.GROWTH
         if self.nodes is not None:
             return FOLDED_GROWTH
         if self.slots < QUICKLY:
@@ -458,11 +574,13 @@ class Store:
         beside = self._partial_page_bytes + self._moving_bytes
         each = self._bytes_of_state
         left = limit - beside - (self.used_bytes - self.slots * 8) + self.states * each
-        return int(left / (8 + self._places(LINE) / LINE * each)) // LINE * LINE
+        most = int(left / (8 + self._density * each)) // LINE * LINE
+        return most if self.places is None else min(most, narrowing.MOST_SLOTS)
 
     def _slots_for(self, states: int) -> int:
         """The words of a table with room for that many states."""
-        return int(states / (self._places(8 * LINE) / (8 * LINE)) + 1)
+        tail = 0 if self.places is None else narrowing.REACH * LINE
+        return int(states / self._density + 1) + tail
 
     def spill(self, least: int = 1) -> None:
         """Moves the rows of levels that have been expanded to the disk, where a limit of memory
@@ -470,7 +588,8 @@ class Store:
 
         ``least``: fewer bytes of a worker's rows are not worth it.
         """
-        asked = self.memory is not None or self.kernel.image.compact
+        rarely_read = self.kernel.image.compact or self.places is not None
+        asked = self.memory is not None or rarely_read
         if not asked or self.make is not private_memory:
             return
         with contextlib.suppress(OSError):
@@ -487,18 +606,25 @@ class Store:
 
     def _reinsert(self) -> None:
         """Puts all rows into an empty table."""
-        pieces = deque[tuple[WorkerMemory, int, int, int]]()
+        pieces = deque[Callable[[], None]]()
         for crew in self.workers:
             for depth, start in enumerate(crew.starts):
                 end = self.range_of(crew, depth)[1]
                 tag = self.level_tag(depth)
-                pieces.extend((crew, i, min(end, i + PIECE), tag) for i in range(start, end, PIECE))
+                given = (self.context_address, crew.address)
+                pieces.extend(
+                    partial(self.kernel.reinsert, *given, i, min(end, i + PIECE), tag)
+                    for i in range(start, end, PIECE)
+                )
+        self._in_threads(pieces)
+
+    def _in_threads(self, pieces: deque[Callable[[], None]]) -> None:
+        """Calls native code that fills a table."""
 
         def work() -> None:
             with contextlib.suppress(IndexError):
                 while True:
-                    crew, begin, end, tag = pieces.popleft()
-                    self.kernel.reinsert(self.context_address, crew.address, begin, end, tag)
+                    pieces.popleft()()
                     self.unload()
 
         if len(self.workers) == 1 or self.states < TOGETHER:
@@ -525,7 +651,7 @@ class Store:
         for i, crew in enumerate(self.workers):
             crew.starts.append(crew.count)
             self.context[Context.NEXT_START + i] = crew.count
-        if self.kernel.image.compact:
+        if self.kernel.image.compact or (self.places is not None and self.early):
             self.spill(LEAST)
 
     def hold(self, starts: list[int], count: int) -> None:
@@ -547,6 +673,9 @@ class Store:
             crew.starts = crew.starts[:levels]
             self.context[Context.NEXT_START + i] = crew.starts[-1]
         self.context[Context.LEVEL] = self.level_tag(levels - 1)
+        if self.places is not None:
+            self._refill(self.slots)
+            return
         self.table.clear()
         self._reinsert()
 
@@ -606,6 +735,8 @@ class Store:
             rows = rows[(end - begin) * width :]
             crew.put(Worker.COUNT, end)
             self.kernel.reinsert(self.context_address, crew.address, begin, end, level)
+            if self._crowded:
+                self._refill(self.slots)
 
     def best(self, which: int) -> Best | None:
         """The smallest state noted by any worker in the best record at ``which``; resets it."""
