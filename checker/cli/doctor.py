@@ -10,14 +10,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import Struct
 
 from checker.cli import console
 from checker.cli.cluster_options import CONF, MASTER, conf_of
+from checker.cli.doctor_cluster import Finding, on_cluster, on_own_cluster
 from checker.records import replace
 
 if TYPE_CHECKING:
-    from checker.engines.spark.probe import Seen
     from checker.model.ir import TransitionSystem
 
 PACKAGES = (
@@ -30,30 +29,27 @@ PACKAGES = (
 """Packages, and their purposes."""
 
 
-class Finding(Struct, frozen=True):
-    """One test result; ``needed`` things that are not ``good`` make exit code 1."""
-
-    what: str
-    good: bool
-    said: str
-    remedy: str = ""
-    needed: bool = True
-
-
 @click.command()
 @MASTER
 @CONF
-def doctor(master: str | None, conf: tuple[str, ...]) -> int:
+@click.option(
+    "--cluster", "own", is_flag=True, help="Start a small Spark cluster here, and test it."
+)
+def doctor(master: str | None, conf: tuple[str, ...], own: bool) -> int:
     """Test the installation.
 
     Tests Python, packages, the native engine, the cache, cores and memory, Spark and Java, and
     reports how to install missing parts. With --master, also tests the executors of that cluster.
+    With --cluster, starts a master and two workers on this machine, runs a check on them, and ends
+    them.
     """
+    if own and master is not None:
+        raise click.UsageError("--cluster starts its own master, so it excludes --master")
     if conf and master is None:
         raise click.UsageError("--conf needs --master")
-    settings = conf_of(conf)
+    more = on_own_cluster() if own else on_cluster(master, conf_of(conf))
     failed = False
-    for finding in chain(findings(), on_cluster(master, settings)):
+    for finding in chain(findings(), more):
         mark = "ok" if finding.good else "MISSING" if finding.needed else "absent"
         console.print_line(f"{mark:<8} {finding.what}: {finding.said}")
         if not finding.good and finding.remedy:
@@ -129,36 +125,6 @@ def _extensions() -> Iterator[Finding]:
                     yield Finding(what, False, wrong.message, wrong.hint, needed=False)
         except SpecError as problem:
             yield Finding(f"{registry.kind}s", False, str(problem), needed=False)
-
-
-def on_cluster(master: str | None, conf: dict[str, str]) -> Iterator[Finding]:
-    """Tests whether a session can be opened on a cluster, and its executors' installation."""
-    from checker.diagnostics import SpecError
-    from checker.engines.cluster import Cluster
-    from checker.engines.spark import probe
-    from checker.engines.spark.masters import redact_master
-    from checker.engines.spark.session import open_session
-
-    if master is None:
-        return
-    try:
-        with open_session(Cluster(master, conf)) as session:
-            dynamic = ", allocated dynamically" if session.dynamic else ""
-            yield Finding(
-                "cluster", True, f"{redact_master(master)}: {session.slots} slots{dynamic}"
-            )
-            for one in sorted({_executor(seen) for seen in probe.require(session)}):
-                yield Finding("executor", True, one)
-    except SpecError as problem:
-        for wrong in problem.diagnostics:
-            yield Finding("cluster", False, f"{wrong.message} [{wrong.code}]", wrong.hint)
-
-
-def _executor(seen: Seen) -> str:
-    from checker.engines.spark.probe import PACKAGES
-
-    versions = ", ".join(f"{PACKAGES[name]} {version}" for name, version in seen.versions.items())
-    return f"{seen.host}: Python {seen.python}, {versions}"
 
 
 def _engine() -> Finding:

@@ -37,11 +37,12 @@ PLACES = {
     "checker/engines/spark/java.py": "subprocess.run",
     "checker/engines/spark/java_process.py": "subprocess.Popen",
     "checker/mutate/changed_lines.py": "subprocess.run",
+    "checker/engines/spark/standalone.py": "subprocess.Popen",
     "checker/sweep/local.py": "multiprocessing.get_context",
 }  # fmt: skip
-"""All modules that start processes, and by which functions.  ``java.py`` and ``java_process.py``
-start no Python, ``changed_lines.py`` starts git, and a fork imports nothing anew.  A harness, once
-exported, starts what its user's hooks and its schedule say."""
+"""All modules that start processes, and by which functions.  ``java.py``, ``java_process.py`` and
+``standalone.py`` start no Python, ``changed_lines.py`` starts git, and a fork imports nothing anew.
+A harness, once exported, starts what its user's hooks and its schedule say."""
 
 
 @cache
@@ -88,7 +89,7 @@ def test_processes_are_started_in_few_places() -> None:
 def test_a_python_is_started_by_its_owner(place: str) -> None:
     text = (ROOT / place).read_text("utf-8")
     assert (
-        "spark/java" in place
+        place.startswith("checker/engines/spark/")
         or place == "checker/mutate/changed_lines.py"
         or place.startswith("checker/harness/runtime/")
         or PLACES[place] == FORK

@@ -11,7 +11,7 @@ import pytest
 from checker.engines.cluster import Cluster
 from checker.engines.spark import local_prefix, session
 from checker.engines.spark.shared_sessions import holding
-from tests.spark.cluster import QUICK
+from checker.engines.spark.standalone import QUICK
 
 HERE = Path(__file__).parent
 SHARED = Cluster("local[2]", {"spark.sql.shuffle.partitions": "2"})

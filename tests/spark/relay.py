@@ -16,7 +16,7 @@ from checker.engines.native.search.finalize import finalize
 from checker.engines.spark import driver, shuffle, stages
 from checker.engines.spark.job import Job, RunOutcome
 from checker.engines.spark.session import Session
-from checker.engines.spark.stages import ShardState
+from checker.engines.spark.stages import Row, ShardState, in_batches, rows_in
 from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.results.answer import Answer, Limits
@@ -38,31 +38,27 @@ class Relay(shuffle.ShuffleRun):
         course = pickle.dumps(self.course)
         self._between(depth)
         given = [
-            list(stages.first_stage(self.packed, pickle.loads(course), iter([number(shard)])))
+            list(in_batches(stages.first_stage(self.packed, pickle.loads(course), shard)))
             for shard in range(shards)
         ]
         for level in range(depth + 1, depth + length):
             self._between(level)
             mail = [self._mail(given, shard) for shard in range(shards)]
-            given = [list(stages.middle_stage(self.packed, level, batches)) for batches in mail]
+            given = [
+                list(in_batches(stages.middle_stage(self.packed, level, rows))) for rows in mail
+            ]
         self._between(depth + length)
         mail = [self._mail(given, shard) for shard in range(shards)]
-        rows = [row for m in mail for row in stages.final_stage(self.packed, depth + length, m)]
-        return [pickle.loads(row.column(0)[0].as_py()) for row in rows]
+        return [stages.final_stage(self.packed, depth + length, rows) for rows in mail]
 
-    def _mail(self, given: list[list[Any]], shard: int) -> Iterator[Any]:
+    def _mail(self, given: list[list[Any]], shard: int) -> Iterator[Row]:
         """What has been sent to a shard, that of the last sender first."""
         for batches in reversed(given):
-            for batch in batches:
-                yield batch.filter(pa.compute.equal(batch.column(0), shard))
+            there = (batch.filter(pa.compute.equal(batch.column(0), shard)) for batch in batches)
+            yield from rows_in(there)
 
     def _clean(self) -> None:
         pass
-
-
-def number(shard: int) -> Any:
-    """What Spark gives to a task of the first stage."""
-    return pa.RecordBatch.from_arrays([pa.array([shard], pa.int64())], ["id"])
 
 
 def outcome(job: Job, between: Between = lambda level: None) -> RunOutcome:

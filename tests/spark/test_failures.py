@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import venv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ from typing import Any
 
 import pytest
 
+from checker.processes import is_alive
 from checker.resources import specs
 from tests.documents import only_report
-from tests.spark.cluster import PATIENCE, QUICK, LoopbackCluster, below, command, eventually
+from tests.spark.cluster import PATIENCE, LoopbackCluster, below, command, eventually, kill
 
 pytest.importorskip("pyspark")
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
@@ -42,7 +44,8 @@ SAME = (
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoopbackCluster]:
-    with LoopbackCluster(tmp_path_factory.mktemp("spark") / "cluster") as started:
+    folder = tmp_path_factory.mktemp("spark") / "cluster"
+    with LoopbackCluster(folder, patience=PATIENCE) as started:
         yield started
 
 
@@ -84,13 +87,7 @@ class Trial:
 
     def on_cluster(self, *more: str) -> list[str]:
         where = ["--engine", "spark", "--master", self.cluster.master, "--exchange", self.exchange]
-        conf = {
-            "spark.cores.max": str(self.cluster.count),
-            "spark.executor.memory": "512m",
-            "spark.executor.extraJavaOptions": QUICK,
-            "spark.driver.extraJavaOptions": QUICK,
-            "spark.bivalence.patience": str(PATIENCE),
-        }
+        conf = self.cluster.conf
         settings = [word for item in conf.items() for word in ("--conf", "=".join(item))]
         return self.words(*where, *settings, "--checkpoint-every", "0", *more)
 
@@ -165,6 +162,50 @@ def test_a_part_of_the_cluster_is_killed(who: str, trial: Trial, in_peace: dict[
         assert process.wait(PATIENCE) == 1, trial.output.read_text()
     trial.check(in_peace)
     assert not trial.run.exists()
+
+
+TOLD = 60.0
+"""Seconds in which the terminal has to tell of an executor that is not heard from."""
+
+
+def wait_for_news(trial: Trial, process: subprocess.Popen[bytes], words: str) -> None:
+    """Waits until the terminal says something, not longer than it may take."""
+    until = time.monotonic() + TOLD
+    while not re.search(words, " ".join(trial.output.read_text().split())):
+        assert process.poll() is None, f"it ended:\n{trial.output.read_text()}"
+        assert time.monotonic() < until, f"nothing was told:\n{trial.output.read_text()}"
+        time.sleep(0.2)
+
+
+def test_the_java_of_an_executor_is_stopped(trial: Trial, in_peace: dict[str, Any]) -> None:
+    """Its Python worker, which is heard from, goes on for as long as it needs no Java."""
+    with command(trial.on_cluster("--checkpoint", str(trial.run)), trial.output) as process:
+        trial.wait_for_the_middle(process)
+        stopped, *_ = trial.cluster.executors()
+        os.kill(stopped, signal.SIGSTOP)
+        wait_for_news(trial, process, r"executor \S.* was lost.*; resuming from level \d+")
+        assert process.wait(PATIENCE) == 1, trial.output.read_text()
+    trial.check(in_peace)
+    eventually(lambda: not is_alive(stopped), "the worker does not kill it")
+
+
+@pytest.mark.parametrize("exchange", ["auto", "shuffle"])
+def test_a_machine_is_lost(
+    exchange: str, spec: Path, tmp_path: Path, in_peace: dict[str, Any]
+) -> None:
+    """A worker and its executor are killed, and nothing takes their place."""
+    with LoopbackCluster(tmp_path / "cluster", patience=PATIENCE) as cluster:
+        trial = Trial(cluster, spec, tmp_path, exchange)
+        with command(trial.on_cluster("--checkpoint", str(trial.run)), trial.output) as process:
+            trial.wait_for_the_middle(process)
+            worker = cluster.java_of("worker-0")
+            for each in (worker, *(one.pid for one in below({worker}))):
+                kill(each)
+            wait_for_news(trial, process, r"executor \S.* was lost.*; resuming from level \d+")
+            if exchange == "auto":
+                wait_for_news(trial, process, "for 30 s there were slots for only 1; resuming")
+            assert process.wait(PATIENCE) == 1, trial.output.read_text()
+        trial.check(in_peace)
 
 
 def test_the_driver_is_killed_and_the_run_resumed(trial: Trial, in_peace: dict[str, Any]) -> None:

@@ -183,6 +183,23 @@ def test_a_folder_of_any_name_is_one_option() -> None:
     assert options.endswith(""" '-Djava.io.tmpdir=/a b'"'"'c'""")
 
 
+def test_the_secret_of_a_cluster_is_on_no_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(java_process, "spark_home", lambda: tmp_path)
+    script = tmp_path / "bin" / "spark-submit"
+    script.parent.mkdir()
+    script.write_text('#!/bin/sh\necho "$@"\n')
+    script.chmod(0o755)
+    conf = {"spark.authenticate": "true", java_process.AUTH_SECRET: "hush"}
+    java = java_process.start(Cluster("spark://127.0.0.1:7077", conf), tmp_path / "log")
+    java.process.wait()
+    java.kill()
+    said = (tmp_path / "log").read_text()
+    assert "spark.authenticate=true" in said and "hush" not in said
+
+
 # ---- ahead of its use -------------------------------------------------------------------------
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,11 +14,14 @@ import pytest
 
 from checker.diagnostics import SpecError
 from checker.engines.cluster import Cluster
-from checker.engines.spark import java_process, masters, session, slots
+from checker.engines.spark import java_process, lost_executors, masters, session, slots
 from checker.engines.spark.failures import LONGEST, failure_of, root_cause
 from checker.engines.spark.fan_out import ItemFailure, fan_out
 from checker.engines.spark.heartbeat import SILENCE_KEY
+from checker.engines.spark.lost_executors import LostExecutor
 from checker.engines.spark.session import Session, open_session
+from checker.records import replace
+from tests.spark.cluster import eventually
 
 pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("no_shared_java")]
 
@@ -205,6 +210,46 @@ def test_the_java_of_a_local_master_compiles_quickly_unless_told_otherwise() -> 
     assert java_process.settings(Cluster("local[2]", {name: "-Dx=y"}))[name] == "-Dx=y"
 
 
+@pytest.mark.parametrize(("silence", "limit"), [(None, "30s"), ("3", "30s"), ("100", "110s")])
+def test_executors_are_given_up_a_little_later_than_their_tasks(
+    silence: str | None, limit: str
+) -> None:
+    name = "spark.storage.blockManagerHeartbeatTimeoutMs"
+    conf = {} if silence is None else {SILENCE_KEY: silence}
+    found = java_process.settings(Cluster("spark://127.0.0.1:7077", conf))
+    assert found[name] == limit
+    assert found["spark.network.timeoutInterval"] == found["spark.executor.heartbeatInterval"]
+    own = {**conf, name: "77s"}
+    assert java_process.settings(Cluster("spark://127.0.0.1:7077", own))[name] == "77s"
+    assert name not in java_process.settings(Cluster("local[2]", conf))
+
+
+class Status:
+    """The list of executors as Spark has it, at one time after the other."""
+
+    def __init__(self, *lists: str) -> None:
+        self.lists = list(lists)
+
+    def __getattr__(self, _: str) -> Callable[..., Any]:
+        return lambda *given: self.lists.pop(0) if given else self
+
+
+def test_the_first_lost_executor_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lost_executors, "EVERY", 0.001)
+    status = Status("d:1,a:1", "d:1,a:1,b:1,c:1", "d:1,a:1,c:1", "d:1,a:1")
+    driver = SimpleNamespace(cancelJobsWithTag=None, _jsc=status)
+    there = Session(driver, 2, False, False, False, Path("log"), "spark://far:7077")
+    for other in (replace(there, dynamic=True), replace(there, master="local[2]")):
+        with lost_executors.lost_executors(other) as check:
+            time.sleep(0.02)
+            check()
+    assert len(status.lists) == 4
+    with lost_executors.lost_executors(there) as check:
+        eventually(lambda: not status.lists, "nobody looks")
+        with pytest.raises(LostExecutor, match=r"^the executor at b:1 was lost$"):
+            check()
+
+
 @pytest.mark.parametrize("seconds", ["soon", "0", "-1", "nan", "inf"])
 @pytest.mark.parametrize("name", [session.PATIENCE_KEY, SILENCE_KEY])
 def test_settings_of_our_own_are_numbers_of_seconds(name: str, seconds: str) -> None:
@@ -249,10 +294,9 @@ class Shrinking:
 def test_an_executor_that_is_not_replaced_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(slots, "LACK", 0.3)
     there: Any = Shrinking(2, 2, 1)
     monkeypatch.setattr(slots, "slots_now", lambda spark: there.slots())
-    with pytest.raises(slots.TooFew) as error, slots.enough(there, 2):
+    with pytest.raises(slots.TooFew) as error, slots.enough(there, 2, 0.3):
         raise RuntimeError(f"cancelled: {there.cancelled.wait(60)}")
     assert (
         str(error.value)
@@ -260,9 +304,9 @@ def test_an_executor_that_is_not_replaced_is_not_waited_for(
     )
     again: Any = Shrinking(2, 1, 1, 2, 1, 2, 2)
     there = again
-    with slots.enough(again, 2):
+    with slots.enough(again, 2, 0.3):
         assert not again.cancelled.wait(0.6)
-    with pytest.raises(RuntimeError, match="of its own"), slots.enough(again, 2):
+    with pytest.raises(RuntimeError, match="of its own"), slots.enough(again, 2, 0.3):
         raise RuntimeError("of its own")
 
 
@@ -283,6 +327,11 @@ Caused by: java.net.ConnectException: Connection
   refused
 \t... 9 more
 """
+SILENT = (
+    "Lost task 1.0 in stage 2.0 (TID 5) (worker-7 executor 0): ExecutorLostFailure (executor 0"
+    " exited caused by one of the running tasks) Reason: Executor heartbeat timed out after 31000"
+    " ms"
+)
 LOST = "Job aborted: ExecutorLostFailure (executor 1 exited) Reason: Command exited with code 137"
 
 
@@ -291,7 +340,9 @@ LOST = "Job aborted: ExecutorLostFailure (executor 1 exited) Reason: Command exi
     [
         (WORKER, "NoRoomError: no room"),
         (JAVA, "ConnectException: Connection"),
-        (LOST, "an executor was lost (Command exited with code 137)"),
+        (LOST, "executor 1 was lost (Command exited with code 137)"),
+        (SILENT, "executor 0 on worker-7 was lost (Executor heartbeat timed out after 31000 ms)"),
+        ("ExecutorLostFailure (it is gone)", "an executor was lost (it is gone)"),
         ("Python worker exited unexpectedly (crashed)", "a Python worker died"),
         ("just this", "just this"),
         ("", "RuntimeError"),

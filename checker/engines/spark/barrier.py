@@ -318,12 +318,12 @@ def as_stage(job: Job) -> Work:
     return stage
 
 
-def run(session: Session, job: Job, watch: Callable[[], object]) -> RunOutcome:
+def run(session: Session, job: Job, watch: Callable[[], object], lack: float) -> RunOutcome:
     """Executes the whole run, from the last commit; raises what Spark and ``watch`` raise, and
-    :class:`TooFew`.
+    :class:`TooFew` where a lost executor is not replaced within ``lack`` seconds.
     """
     stage, shards = as_stage(job), job.shards
-    with enough(session, shards):
+    with enough(session, shards, lack):
         rows = session.run(lambda: session.in_tasks(stage, shards, barrier=True), watch=watch)
     return together([pickle.loads(row) for row in rows])
 

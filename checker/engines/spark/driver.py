@@ -29,12 +29,13 @@ from checker.engines.spark.failures import ENDED, failure_of, keep, require_supp
 from checker.engines.spark.fan_out import ItemFailure, fan_out
 from checker.engines.spark.heartbeat import Heartbeat, HeartbeatMonitor, Overdue, SilentTask
 from checker.engines.spark.job import STOP, Job, RunOutcome
+from checker.engines.spark.lost_executors import LostExecutor, lost_executors
 from checker.engines.spark.masters import redact_master
 from checker.engines.spark.mesh import Unmeshed
 from checker.engines.spark.residual_graph import ResidualGraph
 from checker.engines.spark.session import Session
 from checker.engines.spark.shared_sessions import enter_session
-from checker.engines.spark.slots import TooFew, require_barrier, why_no_barrier
+from checker.engines.spark.slots import LACK, PATIENT_LACK, TooFew, require_barrier, why_no_barrier
 from checker.engines.spark.task_progress import ProgressReader
 from checker.model.ir import TransitionSystem
 from checker.records import replace
@@ -123,6 +124,7 @@ class SparkRun:
     def __post_init__(self) -> None:
         self._states = 0
         self._groups = 0
+        self._has_lost = False
 
     @property
     def there(self) -> Session:
@@ -216,6 +218,7 @@ class SparkRun:
                     ended = ENDED if self.there.has_ended else None
                     if ended or failures >= ATTEMPTS:
                         raise failure_of(problem, self.there.log, "the run failed", ended) from None
+                    self._has_lost = self._has_lost or isinstance(problem, LostExecutor)
                     exchange = self._otherwise(problem, exchange)
                     self._again(problem, depth)
 
@@ -289,7 +292,7 @@ class SparkRun:
         ``KeyboardInterrupt`` where the run does not end by itself soon after an interrupt.
         """
         shards, slots = job.shards, self.there.slots
-        together = shards <= slots and not self.there.dynamic
+        together = shards <= slots and not self.there.dynamic and not self._has_lost
         listening = HeartbeatMonitor(job.beat, shards, together=together, until=self._until())
         with listening as heard, ThreadPoolExecutor(1) as pool:
             made = pool.submit(self._whole, job, exchange, heard)
@@ -327,9 +330,17 @@ class SparkRun:
     def _whole(self, job: Job, exchange: Exchange, heard: HeartbeatMonitor) -> RunOutcome:
         match exchange:
             case Exchange.SHUFFLE:
-                return shuffle.run(self.there, job, heard.check)
+                with lost_executors(self.there) as check_executors:
+
+                    def watch() -> None:
+                        check_executors()
+                        heard.check()
+
+                    return shuffle.run(self.there, job, watch)
             case _:
-                return barrier.run(self.there, job, heard.check)
+                can_switch = self.cluster.exchange is Exchange.AUTO
+                lack = LACK if can_switch else max(PATIENT_LACK, self.there.patience)
+                return barrier.run(self.there, job, heard.check, lack)
 
     def _until(self) -> float | None:
         """Returns the deadline of tasks, soon after the time limit, by ``time.monotonic``."""

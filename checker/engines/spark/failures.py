@@ -28,7 +28,8 @@ _RAISED = re.compile(
 )
 _SAID = re.compile(r"^Error: .+$|^.*\b(?:Could not|Invalid|Unrecognized) .+$", re.MULTILINE)
 _LOST = re.compile(
-    r"ExecutorLostFailure \((.*?)\)?(?: Reason: (.*))?$|(?:Python worker exited unexpectedly.*)$",
+    r"(?:\((\S+) executor \S+\): )?ExecutorLostFailure \((?:(executor \S+) )?(.*?)\)?(?: Reason:"
+    r" (.*))?$|(?:Python worker exited unexpectedly.*)$",
     re.MULTILINE,
 )
 
@@ -105,9 +106,11 @@ def _of_lost(text: str) -> str | None:
     found = _LOST.search(text)
     if found is None:
         return None
-    if found[1] is None:
+    host, executor, what, why = found.groups()
+    if what is None:
         return "a Python worker died"
-    return f"an executor was lost ({(found[2] or found[1]).strip()})"
+    where = f" on {host}" if host else ""
+    return f"{executor or 'an executor'}{where} was lost ({(why or what).strip()})"
 
 
 def _of_java(text: str) -> str | None:

@@ -33,6 +33,7 @@ from checker.engines.spark import masters
 from checker.engines.spark.cancellation import CLOSING
 from checker.engines.spark.class_archive import ClassArchive, archive_for
 from checker.engines.spark.failures import Exited
+from checker.engines.spark.heartbeat import SILENCE, SILENCE_KEY
 from checker.engines.spark.java import find_java
 from checker.polling import poll
 from checker.processes import descendants, is_alive
@@ -54,11 +55,17 @@ START = {
 """The settings with which our own driver is started."""
 OPTIONS, FILES = "spark.driver.extraJavaOptions", "spark.local.dir"
 """Settings: the options of Java, and the folder of temporary files."""
+AUTH_SECRET = "spark.authenticate.secret"
+"""A setting that is not on Java's command line, which all users can see."""
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 """The Java of a local master compiles with little optimisation, as it only passes data on, and
 leaves no file with numbers for other programs."""
 LOOK = 0.01
 """Seconds between two checks whether Java can be connected to, or has ended."""
+BEAT = 5
+"""Seconds between two heartbeats of an executor's Java, and between two checks of all of them."""
+LATER = 10.0
+"""Seconds by which an executor is suspected later than its tasks."""
 ARCHIVING = 300.0
 """Seconds, at most, in which Java writes the archive of its classes."""
 
@@ -152,6 +159,8 @@ def start(cluster: Cluster, log: Path) -> JavaProcess:
     script = "spark-submit.cmd" if os.name == "nt" else "spark-submit"
     command = [str(spark / "bin" / script)]
     for name, value in conf.items():
+        if name == AUTH_SECRET:  # Spark gets it over the connection
+            continue
         command += ["--conf", f"{name}={value}"]
     command += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
     told = {
@@ -205,6 +214,8 @@ def settings(
     ours = {"spark.master": cluster.master, **START, **RUNTIME}
     if masters.on_loopback(cluster.master):
         ours |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    if not masters.is_local(cluster.master):
+        ours |= suspicion(cluster)
     if masters.is_local(cluster.master):
         options = list(QUICK)
         if folder is not None:
@@ -214,6 +225,20 @@ def settings(
             options.append(archive.option)
         ours[OPTIONS] = shlex.join(options)
     return {**ours, **cluster.conf}
+
+
+def suspicion(cluster: Cluster) -> dict[str, str]:
+    """Returns Spark's settings by which executors that are not heard from are given up, a little
+    later than tasks would be; by default Spark takes two to three minutes."""
+    try:
+        silence = float(cluster.conf.get(SILENCE_KEY, SILENCE))
+    except ValueError:  # reported where the session is opened
+        silence = SILENCE
+    return {
+        "spark.executor.heartbeatInterval": f"{BEAT}s",
+        "spark.network.timeoutInterval": f"{BEAT}s",
+        "spark.storage.blockManagerHeartbeatTimeoutMs": f"{max(silence, SILENCE) + LATER:.0f}s",
+    }
 
 
 # ---- surroundings -----------------------------------------------------------------------------

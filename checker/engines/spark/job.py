@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hmac
 import math
-import pickle
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -21,9 +19,6 @@ from checker.engines.spark.heartbeat import SILENCE, Heartbeat
 from checker.model.ir import PropertyKind, TransitionSystem
 from checker.properties.persistence import needs_automaton
 from checker.results.answer import Limits
-
-if TYPE_CHECKING:
-    import pyarrow
 
 PROGRESS, STOP = "progress", "stop"
 """Messages in the folder of a run: its progress; the request to end."""
@@ -143,10 +138,3 @@ class RunOutcome(Struct, frozen=True):
     seconds: float
     efforts: tuple[TaskCost, ...] = ()
     orbits: tuple[int, int] | None = None
-
-
-def rows_of(what: object) -> pyarrow.RecordBatch:
-    """Returns one row with an object, as a task's output to Spark (:data:`ANSWER`)."""
-    import pyarrow as pa
-
-    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(what)], pa.binary())], [ANSWER])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from checker.engines.native.checkpoint.run_folder import Part
@@ -12,7 +12,7 @@ from checker.engines.native.search.store import OutOfMemory, Store
 from checker.engines.native.sharding.backward_search import kernel_of
 from checker.engines.native.sharding.shard import Block, Shard
 from checker.engines.native.sharding.shard_cache import ShardCache, local_places, remove
-from checker.engines.spark.job import Job, rows_of
+from checker.engines.spark.job import Job
 from checker.engines.spark.run_state import Counted
 
 Parts = Sequence[Part]
@@ -144,10 +144,10 @@ class ShardHandle:
         )
 
 
-def removal_task(run: str, batches: Iterator[Any]) -> Iterator[Any]:
+def removal_task(run: str, items: Iterable[Any]) -> Iterator[bytes]:
     """Deletes the files of a run on this executor; a task."""
-    for _ in batches:
+    for _ in items:
         pass
     for place in local_places():
         remove(place, run)
-    yield rows_of(None)
+    yield b""

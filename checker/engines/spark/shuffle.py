@@ -1,7 +1,7 @@
 """Exchange by shuffle: Spark carries the states from level to level, as it does on any cluster.
 
 A few levels at a time are one job of Spark: a chain of stages (:mod:`checker.engines.spark.stages`)
-with a shuffle between them, made of DataFrames only, so that it works under Spark Connect as well.
+with a shuffle between them.
 After each job its levels are committed.  The first levels, as long as they take less time than a
 stage does, are explored in the driver.
 """
@@ -12,18 +12,19 @@ import contextlib
 import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
 from checker.engines.native.checkpoint.run_folder import Part
 from checker.engines.spark import shard_handle, stages
 from checker.engines.spark.heartbeat import Heartbeat
-from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Job, RunOutcome, TaskCost
+from checker.engines.spark.job import PROGRESS, STOP, Job, RunOutcome, TaskCost
 from checker.engines.spark.local_prefix import LocalPrefix
 from checker.engines.spark.run_state import RunState
 from checker.engines.spark.session import Session
-from checker.engines.spark.stages import SCHEMA, Batches, InconsistentTasks, ShardState
+from checker.engines.spark.stage_chain import StageChain
+from checker.engines.spark.stages import InconsistentTasks, Row, ShardState
 from checker.results.answer import INTERRUPTED
 
 CHAIN = 8
@@ -119,48 +120,51 @@ class ShuffleRun:
 
     def _run_levels(self, length: int) -> list[ShardState]:
         """Returns the state of all shards after ``length`` more levels."""
-        from pyspark.sql.functions import col
-
-        packed, course, shards, beat = self.packed, self.course, self.job.shards, self.job.beat
+        packed, course, beat = self.packed, self.course, self.job.beat
         depth = course.found.depth
-        frame = self.session.spark.range(0, shards, 1, shards)
-        begin = _with_beat(
-            lambda batches: stages.first_stage(packed, course, batches), beat, 2 * depth + 1
+        first = _with_beat(
+            lambda index: stages.first_stage(packed, course, index), beat, 2 * depth + 1
         )
-        frame = frame.mapInArrow(begin, SCHEMA)
-        for level in range(depth + 1, depth + length):
-            stage = _stage(stages.middle_stage, packed, level, beat)
-            frame = frame.repartitionById(shards, col("dst")).mapInArrow(stage, SCHEMA)
-        stage = _stage(stages.final_stage, packed, depth + length, beat)
-        frame = frame.repartitionById(shards, col("dst")).mapInArrow(stage, f"{ANSWER} binary")
-        rows = self.session.run(frame.collect, watch=self.watch)
-        return [pickle.loads(row[0]) for row in rows]
+        middle = [
+            _stage(stages.middle_stage, packed, level, beat)
+            for level in range(depth + 1, depth + length)
+        ]
+        last = _stage(_final_stage, packed, depth + length, beat)
+        chain = StageChain(self.job.shards, first, middle, last)
+        rows = self.session.run(chain.job(self.session), watch=self.watch)
+        return [pickle.loads(row) for row in rows]
 
     def _clean(self) -> None:
         """Deletes the files that the executors hold of the run."""
         name, shards = shard_handle.run_name(self.job), self.job.shards
-        frame = self.session.spark.range(0, shards, 1, shards)
-        frame = frame.mapInArrow(
-            lambda batches: shard_handle.removal_task(name, batches), f"{ANSWER} binary"
-        )
-        self.session.run(frame.collect, CLEANING)
+        work = partial(shard_handle.removal_task, name)
+        self.session.run(lambda: self.session.in_tasks(work, shards), CLEANING)
+
+
+def _final_stage(packed: bytes, level: int, rows: Iterator[Row]) -> Iterator[bytes]:
+    yield pickle.dumps(stages.final_stage(packed, level, rows))
 
 
 def _stage(
-    what: Callable[[bytes, int, Batches], Batches], packed: bytes, level: int, beat: Heartbeat
+    what: Callable[[bytes, int, Iterator[Row]], Iterator[Any]],
+    packed: bytes,
+    level: int,
+    beat: Heartbeat,
 ) -> Callable[[Any], Any]:
-    return _with_beat(lambda batches: what(packed, level, batches), beat, 2 * level)
+    return _with_beat(lambda rows: what(packed, level, rows), beat, 2 * level)
 
 
-def _with_beat(stage: Callable[[Any], Batches], beat: Heartbeat, turn: int) -> Callable[[Any], Any]:
+def _with_beat(
+    stage: Callable[[Any], Iterator[Any]], beat: Heartbeat, turn: int
+) -> Callable[[Any], Iterator[Any]]:
     """Returns ``stage``, whose tasks send heartbeats while they run."""
 
-    def run_with_beat(batches: Any) -> Batches:
+    def run_with_beat(given: Any) -> Iterator[Any]:
         from pyspark import TaskContext
 
         context = TaskContext.get()
         assert context is not None, "this is a task"
         with beat.of(context.partitionId(), turn):
-            yield from stage(batches)
+            yield from stage(given)
 
     return run_with_beat

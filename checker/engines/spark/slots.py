@@ -22,8 +22,9 @@ QUIET = 1.5
 LOOK = 0.1
 """Seconds between two polls."""
 
-LACK = 60.0
-"""Seconds in which an executor that was lost has to be replaced, where all tasks run at once."""
+LACK, PATIENT_LACK = 30.0, 60.0
+"""Seconds in which an executor that was lost has to be replaced, where all tasks run at once: if
+the run can continue by shuffle, and if it would end; then at least."""
 
 
 class TooFew(Exception):
@@ -148,22 +149,23 @@ def require_barrier(session: Session, shards: int) -> None:
 
 
 @contextlib.contextmanager
-def enough(session: Session, shards: int) -> Iterator[None]:
+def enough(session: Session, shards: int, lack: float = LACK) -> Iterator[None]:
     """Within the block, ``shards`` tasks run at once: Spark would wait forever for an executor that
-    was lost and is not replaced.  Raises :class:`TooFew`, and what the block raises.
+    was lost and is not replaced within ``lack`` seconds.  Raises :class:`TooFew`, and what the
+    block raises.
     """
     over, few = threading.Event(), list[int]()
 
     def watch() -> None:
         since = None
-        while not over.wait(LACK / 30):
+        while not over.wait(lack / 30):
             try:
                 slots = slots_now(session.driver)
             except Exception:  # Java has ended, which the block notices as well
                 return
             now = time.monotonic()
             since = None if slots >= shards else since or now
-            if since is not None and now - since > LACK:
+            if since is not None and now - since > lack:
                 few.append(slots)
                 session.cancel_all()
                 return
@@ -175,7 +177,7 @@ def enough(session: Session, shards: int) -> Iterator[None]:
     except Exception:
         if few:
             message = (
-                f"{shards} tasks must run at the same time, and for {LACK:.0f} s there were"
+                f"{shards} tasks must run at the same time, and for {lack:.0f} s there were"
                 f" slots for only {few[0]}"
             )
             raise TooFew(message) from None

@@ -32,7 +32,7 @@ from checker.engines.native.search.findings import LevelReport
 from checker.engines.native.sharding.backward_search import kernel_of
 from checker.engines.native.sharding.shard import Block
 from checker.engines.spark.heartbeat import told_to_end
-from checker.engines.spark.job import PROGRESS, STOP, Job, TaskCost, rows_of
+from checker.engines.spark.job import PROGRESS, STOP, Job, TaskCost
 from checker.engines.spark.run_state import Counted, RunState
 from checker.engines.spark.shard_handle import ShardHandle
 from checker.records import replace
@@ -42,8 +42,12 @@ SCHEMA = "dst int, note binary, rows binary"
 """The columns.  ``dst``: the shard that a row is for; and either a summary or states."""
 SLICE = 0.2
 """Seconds of expansion between two checks of the clock and of the folder's messages."""
-BLOCK_BYTES = 1 << 21
-"""The largest number of bytes of states in a block."""
+BLOCK_BYTES, LEAST_BYTES = 1 << 21, 1 << 16
+"""The largest number of bytes of states in a block, and its lower bound where shards are many."""
+HELD, BLOCKS = 1 << 26, 10
+"""Bytes that PySpark should hold before it passes them on: it holds so many blocks for each shard,
+at first.
+"""
 BATCH_BYTES = 1 << 22
 """The approximate number of bytes of blocks in a batch."""
 REMEMBERED, LEAST, MOST = 4, 1 << 10, 1 << 22
@@ -53,7 +57,7 @@ bound in total.
 
 Batches = Iterator[Any]
 """Record batches of Arrow."""
-Row = tuple[int, bytes | None, bytes | None]
+Row = tuple[int, bytes | memoryview | None, bytes | memoryview | None]
 """A row of :data:`SCHEMA`."""
 
 
@@ -105,25 +109,24 @@ def _unpack_job(job: bytes) -> Job:
 class InputBuffer(Struct):
     """The input of one shard; summaries and shard state are there once they have been read past."""
 
-    batches: Batches
+    rows: Iterator[Row]
     shard: int = -1
     notes: list[LevelSummary] = field(default_factory=list)
     luggage: ShardState | None = None
 
     def blocks(self) -> Iterator[Block]:
         """Yields the states, as they come.  Raises :class:`InconsistentTasks`."""
-        for batch in self.batches:
-            owners, notes, rows = batch.columns
-            for i, owner in enumerate(owners):
-                self._is_for(owner.as_py())
-                if rows[i].is_valid:
-                    yield memoryview(rows[i].as_buffer())
-                    continue
-                said = pickle.loads(notes[i].as_buffer())
-                if isinstance(said, LevelSummary):
-                    self.notes.append(said)
-                else:
-                    self.luggage = said
+        for owner, note, block in self.rows:
+            self._is_for(owner)
+            if block is not None:
+                yield block
+                continue
+            assert note is not None, "a row has either"
+            said = pickle.loads(note)
+            if isinstance(said, LevelSummary):
+                self.notes.append(said)
+            else:
+                self.luggage = said
 
     def _is_for(self, shard: int) -> None:
         if self.shard not in (-1, shard):
@@ -133,7 +136,18 @@ class InputBuffer(Struct):
         self.shard = shard
 
 
-def _batches(rows: Iterator[Row]) -> Batches:
+def rows_in(batches: Batches) -> Iterator[Row]:
+    """Yields the rows of batches."""
+    for batch in batches:
+        owners, notes, blocks = batch.columns
+        for i, owner in enumerate(owners):
+            if blocks[i].is_valid:
+                yield owner.as_py(), None, memoryview(blocks[i].as_buffer())
+            else:
+                yield owner.as_py(), memoryview(notes[i].as_buffer()), None
+
+
+def in_batches(rows: Iterator[Row]) -> Batches:
     """Groups rows into batches."""
     import pyarrow as pa
 
@@ -159,33 +173,32 @@ def _batches(rows: Iterator[Row]) -> Batches:
 # -- stages -------------------------------------------------------------------------------------
 
 
-def first_stage(job: bytes, course: RunState, batches: Batches) -> Batches:
-    """Expands level ``course.found.depth``, which is committed; the input is the shard's number."""
-    (index,) = (number.as_py() for batch in batches for number in batch.column(0))
+def first_stage(job: bytes, course: RunState, index: int) -> Iterator[Row]:
+    """Expands level ``course.found.depth``, which is committed, in shard ``index``."""
     with ShardHandle(_unpack_job(job), index, course.found.depth) as keeper:
         keeper.is_open(())
         luggage = ShardState(course, keeper.counts(), (), TaskCost(index, 0, 0, 0, 0.0, ""))
-        yield from _batches(expand(keeper, luggage))
+        yield from expand(keeper, luggage)
 
 
-def middle_stage(job: bytes, depth: int, batches: Batches) -> Batches:
+def middle_stage(job: bytes, depth: int, rows: Iterator[Row]) -> Iterator[Row]:
     """Receives level ``depth``, and expands it."""
-    inbox = InputBuffer(batches)
+    inbox = InputBuffer(rows)
     blocks = _state_blocks(inbox)
     with ShardHandle(_unpack_job(job), inbox.shard, depth - 1) as keeper:
         luggage = take_in(keeper, inbox, blocks)
         if luggage.course.ahead:
-            yield from _batches(expand(keeper, luggage))
+            yield from expand(keeper, luggage)
         else:
-            yield from _batches(iter([(inbox.shard, pickle.dumps(luggage), None)]))
+            yield inbox.shard, pickle.dumps(luggage), None
 
 
-def final_stage(job: bytes, depth: int, batches: Batches) -> Batches:
+def final_stage(job: bytes, depth: int, rows: Iterator[Row]) -> ShardState:
     """Receives level ``depth``; returns the shard's state."""
-    inbox = InputBuffer(batches)
+    inbox = InputBuffer(rows)
     blocks = _state_blocks(inbox)
     with ShardHandle(_unpack_job(job), inbox.shard, depth - 1) as keeper:
-        yield rows_of(take_in(keeper, inbox, blocks))
+        return take_in(keeper, inbox, blocks)
 
 
 def _state_blocks(inbox: InputBuffer) -> Iterator[Block]:
@@ -270,7 +283,7 @@ def expand(keeper: ShardHandle, luggage: ShardState) -> Iterator[Row]:
     last = limit is not None and depth >= limit
     size = luggage.counted.fresh
     sent = min(max(LEAST, 1 << (REMEMBERED * size).bit_length()), MOST)
-    shard = keeper.as_shard(sent, BLOCK_BYTES // (8 * job.folder.words))
+    shard = keeper.as_shard(sent, block_bytes(job.shards) // (8 * job.folder.words))
     if not last:
         shard.begin_level(depth + 1)
     shard.begin_sweep(luggage.course.found, job.names, last=last)
@@ -295,6 +308,11 @@ def expand(keeper: ShardHandle, luggage: ShardState) -> Iterator[Row]:
     said = pickle.dumps(note)
     for owner in range(job.shards):
         yield owner, said, None
+
+
+def block_bytes(shards: int) -> int:
+    """Returns the largest number of bytes of states in a block that is sent to one of so many."""
+    return max(LEAST_BYTES, min(BLOCK_BYTES, HELD // (BLOCKS * shards)))
 
 
 def _look(keeper: ShardHandle, luggage: ShardState) -> str | None:
