@@ -8,6 +8,7 @@ from itertools import count
 from typing import assert_never
 
 from checker.model import ir
+from checker.model.evaluate import misfit
 from checker.model.ir import FALSE, TRUE, Apply, Const, Expr, Op
 from checker.model.types import (
     BOOL,
@@ -258,6 +259,15 @@ def hull(left: Type, right: Type) -> Type:
             return left
 
 
+def is_within(left: Type, right: Type) -> bool:
+    """Returns whether each number of type ``left`` is one of type ``right``."""
+    match left, right:
+        case IntT(a, b), IntT(c, d):
+            return c <= a and b <= d
+        case _:
+            return False
+
+
 def coerce(expr: Expr, type_: Type) -> Expr:
     """Returns ``expr`` as a value of ``type_``; only the ranges of nested integers may differ.
 
@@ -266,9 +276,11 @@ def coerce(expr: Expr, type_: Type) -> Expr:
     if expr.type == type_ or isinstance(type_, IntT | AtomT):
         return expr
     if isinstance(expr, Const):
-        if isinstance(type_, BagT) and isinstance(expr.value, frozenset):
-            return Const(type_, tuple(sorted(expr.value, key=sort_key)))
-        return Const(type_, expr.value)
+        value = expr.value
+        if isinstance(type_, BagT) and isinstance(value, frozenset):
+            value = tuple(sorted(value, key=sort_key))
+        if misfit(type_, value, None) is None:
+            return Const(type_, value)
     match type_:
         case TupleT(items):
             parts = tuple(coerce(item(expr, i), t) for i, t in enumerate(items))

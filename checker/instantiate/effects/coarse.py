@@ -9,6 +9,7 @@ from checker.model import build, ir
 from checker.model.ir import Block, EffectKind, Expr, MarkKind, SourceLocation
 from checker.model.transforms.rewrite import Lowered, replace_emits
 from checker.model.transforms.substitute import at_place, substitute
+from checker.model.types import default
 
 
 def lower_effects(world: World) -> Lowered:
@@ -29,12 +30,16 @@ def carry_out(world: World, emit: ir.Emit) -> Block:
     held: list[ir.Stmt] = []
     meaning: dict[str, Expr] = {}
     for (name, type_), arg in zip(effect.params, emit.args, strict=True):
-        if isinstance(arg, ir.Const | ir.Local):
+        fits = arg.type == type_ or build.is_within(arg.type, type_)
+        if fits and isinstance(arg, ir.Const | ir.Local):
             meaning[name] = arg
-        else:
-            local = ir.Local(type_, build.fresh(name))
+            continue
+        local = meaning[name] = ir.Local(type_, build.fresh(name))
+        if fits:
             held.append(ir.Declare(local.name, type_, arg))
-            meaning[name] = local
+        else:
+            held.append(ir.Declare(local.name, type_, ir.Const(type_, default(type_))))
+            held.append(ir.Assign(ir.Target(type_, local.name, False), arg, emit.place))
     values = tuple(meaning[name] for name, _ in effect.params)
     body = at_place(substitute(effect.body, meaning), emit.place)
     return (*held, *effect_mark(world, effect, values, emit.place), *body)

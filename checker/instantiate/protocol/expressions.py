@@ -14,6 +14,7 @@ from checker.instantiate.world import Instance, World
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import coerce, conj, constant, disj, equal, fresh, hull, integer, negation
+from checker.model.evaluate import misfit
 from checker.model.ir import TRUE, Apply, Const, Expr, Op, Quantifier
 from checker.model.types import (
     BOOL,
@@ -310,7 +311,7 @@ def _display(expr: typed.Display, env: Env, expected: Type | None) -> Expr:
     parts = tuple(coerce(p, inner) for p in parts)
     if op is Op.SET:
         shape: Type = SetT(inner)
-        if all(isinstance(p, Const) for p in parts):
+        if all(isinstance(p, Const) and misfit(inner, p.value, None) is None for p in parts):
             return Const(shape, frozenset(constant(p) for p in parts))
     else:
         shape = SeqT(inner, len(parts))
