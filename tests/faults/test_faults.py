@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.seeded import ROOT, TESTS_FAILED, Copy, Fault, faults
+from tests.selection import left_out
 
 FAULTS = faults()
 
@@ -20,6 +21,11 @@ def test_the_tests_that_must_find_a_fault_are_there() -> None:
     named = {test.partition("::")[0] for fault in FAULTS for test in fault.found_by}
     assert sorted(name for name in named if not (ROOT / name).is_file()) == []
     assert [fault.name for fault in FAULTS if not fault.found_by] == []
+
+
+def test_no_case_that_must_find_a_fault_is_left_out() -> None:
+    out = {f"{file}::{name}" for file, names in left_out().items() for name in names}
+    assert sorted(out & {test for fault in FAULTS for test in fault.found_by}) == []
 
 
 def test_the_page_on_trust_says_how_many_there_are() -> None:

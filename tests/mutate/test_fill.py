@@ -212,7 +212,6 @@ def test_vacuous_and_unknown_fillings_are_not_good(
     assert "limit of 1 state was reached" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_a_known_run_refutes_others_and_changes_no_fate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
