@@ -2,7 +2,7 @@
 
     # eager_reliable.mutants.toml
     [accepted]
-    "EagerReliable: not `seen += {m}`" = "only messages are saved by it"
+    "EagerReliable: without `seen += {m}`" = "only messages are saved by it"
 
 A key is a protocol and a change, as the report names them, without the line, which moves.
 """

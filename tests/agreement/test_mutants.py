@@ -201,12 +201,12 @@ def test_each_change_is_one_and_is_said(tmp_path: Path) -> None:
             "log += m   // before anybody hears of it\n    send DATA(m) to all",
             "send DATA(m) to all   // before anybody hears of it\n    log += m",
         ),
-        ("no guard", "line 9: not only when `m not in log`"): ("m not in log", "true"),
-        ("no conjunct", "line 10: whether or not `p != self`"): ("p != self", "true"),
+        ("no guard", "line 9: without the guard `m not in log`"): ("m not in log", "true"),
+        ("no conjunct", "line 10: without `p != self`"): ("p != self", "true"),
         ("weaker", "line 10: one less: `#log >= n div 2 + 1`"): ("2 + 1 and", "2 + 1 - 1 and"),
         ("weaker", "line 10: one less: `n div 2 + 1`"): ("2 + 1 and", "2 + 0 and"),
-        ("no call", "line 10: not `deliver(p, m)`"): ("deliver(p, m)", "skip"),
-        ("no statement", "line 6: not `log += m`"): (
+        ("no call", "line 10: without `deliver(p, m)`"): ("deliver(p, m)", "skip"),
+        ("no statement", "line 6: without `log += m`"): (
             "log += m   // before",
             "skip   // before",
         ),

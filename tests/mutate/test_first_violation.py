@@ -43,7 +43,7 @@ def test_a_violation_ends_the_search(
 
     monkeypatch.setattr(dispatch_check, "answer_check", noting)
     report = judged(spec_in(tmp_path, LONG), *words)
-    assert fates(report)["not `early := false`"] == "killed"
+    assert fates(report)["without `early := false`"] == "killed"
     assert bool(states) and (max(states) > 400) == every
 
 

@@ -65,9 +65,9 @@ def test_nothing_survives_it_and_nothing_is_vacuous(tmp_path: Path, late: set[st
     report = within(spec_in(tmp_path, ONLY))
     assert {*fates(report).values()} <= {"killed", "unknown", "stillborn"}
     said = "no check decides otherwise in the first steps: 3 of late"
-    assert (fates(report)["not `x := x + 1`"], said) == (
+    assert (fates(report)["without `x := x + 1`"], said) == (
         "unknown",
-        result(report, "not `x := x + 1`")["reason"],
+        result(report, "without `x := x + 1`")["reason"],
     )
 
 

@@ -28,10 +28,10 @@ def test_a_variant_is_judged_by_its_checks(tmp_path: Path) -> None:
         (each["protocol"], each["what"]): {kill["check"] for kill in each["kills"]}
         for each in report["mutants"]
     }
-    assert kills["Slow", "not `seen := true`"] == {"slow", "slower"}
-    assert kills["Slow", "not `late := true`"] == {"slower"}
-    assert kills["Slower", "not `x := 3`"] == {"slower"}
-    assert kills["Counter", "not `seen := true`"] == {"one"}
+    assert kills["Slow", "without `seen := true`"] == {"slow", "slower"}
+    assert kills["Slow", "without `late := true`"] == {"slower"}
+    assert kills["Slower", "without `x := 3`"] == {"slower"}
+    assert kills["Counter", "without `seen := true`"] == {"one"}
     assert "is the same" not in str(report)
 
 
@@ -52,10 +52,10 @@ def test_its_lines_and_its_checks(tmp_path: Path) -> None:
 
 def test_one_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = spec_in(tmp_path, SPEC + VARIANTS)
-    (number,) = (n for n, m in enumerate(mutants(path), 1) if m.change == "not `x := 3`")
+    (number,) = (n for n, m in enumerate(mutants(path), 1) if m.change == "without `x := 3`")
     assert main(["mutate", str(path), "-q", "--show", str(number)]) == 0
     said = capsys.readouterr().out
-    assert said.startswith(f"mutant {number}: Slower, line 16: not `x := 3`\n  -variant Slower")
+    assert said.startswith(f"mutant {number}: Slower, line 16: without `x := 3`\n  -variant Slower")
     assert said.count("variant Slower of Slow {") == 2, "before and after"
 
 
@@ -71,7 +71,7 @@ variant Fast of Two {
 check fast of Fast { prove small }
 """
     path = spec_in(tmp_path, text)
-    assert "not `x := 2`" in {m.change for m in mutants(path) if m.protocol == "Fast"}
+    assert "without `x := 2`" in {m.change for m in mutants(path) if m.protocol == "Fast"}
     report = judged(path, "--fresh")
     kills = {(m["protocol"], m["what"]): m["fate"] for m in report["mutants"]}
     assert kills["Fast", "3 for 2, column 53"] == "killed"

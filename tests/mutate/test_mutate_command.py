@@ -55,7 +55,7 @@ def of_protocol(report: dict[str, Any]) -> dict[str, Any]:
 def test_what_is_killed_and_by_what(tmp_path: Path) -> None:
     report = judged(spec_in(tmp_path, SPEC), "--every-check")
     found = fates(report)
-    assert found["not `x := x + 1`"] == "killed"
+    assert found["without `x := x + 1`"] == "killed"
     assert found["no handler `upon condition x == 2 and not seen`"] == "killed"
     kills = {each["what"]: each["kills"] for each in report["mutants"]}
     (kill,) = [k for k in kills["one less: `x < 2`"] if k["property"] == "small"]
@@ -82,7 +82,7 @@ def test_what_can_t_be_told_apart_is_equivalent(tmp_path: Path) -> None:
     that is possible or not; a guard that is always true is not."""
     text = SPEC.replace("x == 2 and not seen", "x == 2 and not seen and x <= 3")
     found = fates(judged(spec_in(tmp_path, text)))
-    assert found["whether or not `x <= 3`"] == "equivalent here"
+    assert found["without `x <= 3`"] == "equivalent here"
     assert found["one less: `x <= 3`"] == "equivalent here", "the guard is in the action's name"
 
 
@@ -95,7 +95,7 @@ check two of Endless { n = 1 expect done violated }
 """
     alone = fates(judged(spec_in(tmp_path, SPEC)))
     assert fates(of_protocol(judged(spec_in(tmp_path, SPEC + variant)))) == alone
-    assert alone["not `seen := true`"] == "killed"
+    assert alone["without `seen := true`"] == "killed"
 
 
 LESS = """\
@@ -111,7 +111,7 @@ def test_checks_of_variants_judge_what_they_inherit(tmp_path: Path) -> None:
     alone = fates(judged(spec_in(tmp_path, WEAK)))
     report = of_protocol(judged(spec_in(tmp_path, WEAK + LESS), "--every-check"))
     kills = {m["what"]: {kill["check"] for kill in m["kills"]} for m in report["mutants"]}
-    ends = ("not `seen := true`", "no handler `upon condition x == 2 and not seen`")
+    ends = ("without `seen := true`", "no handler `upon condition x == 2 and not seen`")
     assert {alone[end] for end in ends} == {"survived"}
     assert {end: kills[end] for end in ends} == {end: {"also"} for end in ends}
     assert kills["1 for 2, column 22"] == {"one", "also", "less"}
@@ -131,7 +131,7 @@ def test_mutants_that_read_alike_are_numbered(tmp_path: Path) -> None:
     text = SPEC.replace("x == 2 and not seen", "x == 2 and x == 2 and not seen")
     found = [each["what"] for each in judged(spec_in(tmp_path, text))["mutants"]]
     assert len(set(found)) == len(found)
-    assert "whether or not `x == 2`" in found and "whether or not `x == 2` (2)" in found
+    assert "without `x == 2`" in found and "without `x == 2` (2)" in found
 
 
 def test_a_protocol_that_no_check_is_about(tmp_path: Path) -> None:

@@ -32,10 +32,10 @@ def unread(folder: Path, text: str = SPEC) -> dict[str, str]:
 
 def test_state_that_nothing_reads(tmp_path: Path) -> None:
     assert unread(tmp_path) == {
-        "not `balance += 2`": "balance",
+        "without `balance += 2`": "balance",
         "1 for 2, column 38": "balance",
         "3 for 2, column 38": "balance",
-        "not `calls[1] := 3`": "calls",
+        "without `calls[1] := 3`": "calls",
         "0 for 1, column 48": "calls",
         "2 for 1, column 48": "calls",
         "2 for 3, column 54": "calls",
@@ -62,7 +62,7 @@ def test_a_change_of_more_than_that_state(tmp_path: Path) -> None:
     text = SPEC.replace("skip", "send PING to all  balance := 1")
     text = text.replace("  shared state applied", "  message PING\n  shared state applied")
     found = unread(tmp_path, text)
-    assert found["not `balance := 1`"] == "balance"
+    assert found["without `balance := 1`"] == "balance"
     assert "`balance := 1` before `send PING to all`" not in found
     assert "`balance := 1` before `send PING to all`" in {
         each.change for each in mutants(spec_in(tmp_path, text))
@@ -79,8 +79,8 @@ def test_the_report_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     path = spec_in(tmp_path, SPEC)
     assert main(["mutate", str(path), "--jobs", "1", "-q", "--fresh"]) == 0
     said = capsys.readouterr().out
-    (number,) = (n for n, m in enumerate(mutants(path), 1) if m.change == "not `balance += 2`")
-    line = f"  {number}  equivalent here  line 6: not `balance += 2`\n"
+    (number,) = (n for n, m in enumerate(mutants(path), 1) if m.change == "without `balance += 2`")
+    line = f"  {number}  equivalent here  line 6: without `balance += 2`\n"
     assert f"{line}      no property reads `balance`\n" in said
     assert "not atomic" not in said, "the others need --verbose"
 
@@ -93,6 +93,6 @@ def test_a_survivor_that_is_not_compared_has_the_reason_too(
 
     monkeypatch.setattr(mutant_tasks, "graph_of", large)
     report = judged(spec_in(tmp_path, SPEC), "--fresh")
-    found = {each["what"]: each for each in report["mutants"]}["not `balance += 2`"]
+    found = {each["what"]: each for each in report["mutants"]}["without `balance += 2`"]
     assert found["fate"] == "survived"
     assert found["reason"].startswith("no property reads `balance`; equivalence not decided: one: ")

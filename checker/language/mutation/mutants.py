@@ -211,13 +211,13 @@ def _left_out(source: Source, node: object) -> Iterator[Change]:
     match node:
         case ast.Send(span=span) | ast.Call(span=span) | ast.Perform(span=span):
             kind = f"no {type(node).__name__.lower()}"
-            yield kind, span.line, f"not {source.quoted(span)}", [source.instead(span, "skip")]
+            yield kind, span.line, f"without {source.quoted(span)}", [source.instead(span, "skip")]
         case _ if isinstance(node, OTHERS):
             edit = source.instead(node.span, "skip")
-            yield "no statement", node.span.line, f"not {source.quoted(node.span)}", [edit]
+            yield "no statement", node.span.line, f"without {source.quoted(node.span)}", [edit]
         case ast.Operator("and", args):
             for arg in args:
-                label = f"whether or not {source.quoted(arg.span)}"
+                label = f"without {source.quoted(arg.span)}"
                 yield "no conjunct", arg.span.line, label, [source.instead(arg.span, "true")]
 
 
@@ -244,7 +244,7 @@ def _inner_guards(source: Source, body: ast.Block) -> Iterator[Change]:
 
 
 def _unguarded(source: Source, guard: ast.Expr) -> Change:
-    label = f"not only when {source.quoted(guard.span)}"
+    label = f"without the guard {source.quoted(guard.span)}"
     return "no guard", guard.span.line, label, [source.instead(guard.span, "true")]
 
 
