@@ -162,7 +162,8 @@ def asked(name: str, options: Options, clock: Clock, *, quiet: bool) -> Question
         from checker.cli.reporting import Display, print_report
 
         print_report(report, Display(quiet=quiet))
-    require_green(report, "E149")
+    shared = clock.left is not None and options.limits.timeout is None
+    require_green(report, "E149", shared=shared)
     loaded = load_check(spec, check, options.settings)
     return Question(spec, check, loaded, options, report)
 
