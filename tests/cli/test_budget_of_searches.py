@@ -86,6 +86,20 @@ def test_no_point_is_begun_when_the_time_is_over(
     assert said in [f"the budget of {2 * STEP:g} s is over: {n} reached" for n in NAMED]
 
 
+def test_what_the_budget_ends_says_so() -> None:
+    """The user gave a budget, and no time limit of a check."""
+    ends: list[object] = []
+
+    def check() -> None:
+        with budgets.raising_when_exhausted():
+            while True:
+                time.sleep(0.01)
+                budgets.raise_if_exhausted()
+
+    Clock(STEP).run(lambda: ends.append(budgets.ended(check)), str)
+    assert [str(each) for each in ends] == [f"the budget of {STEP:g} s is over"]
+
+
 NAMED = ("1 point", "2 points", "3 points")
 
 
