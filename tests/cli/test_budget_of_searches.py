@@ -189,7 +189,7 @@ def test_a_command_that_is_killed_tells_what_it_knew(
     said = ended.stdout + ended.stderr
     assert ended.returncode == 3, said
     (report,) = json.loads(out.read_text("utf-8"))["reports"]
-    assert "time limit of" in report["stopped"], said
+    assert report["stopped"].startswith("the budget of 10 s is over: "), said
     number = int(re.search(r"(\d+) (?:of \d+|points?)", report["stopped"])[1])  # type: ignore[index]
     assert number in (1, 2)
     assert "stopped" in ended.stdout
