@@ -145,7 +145,7 @@ RAISES = action("raises", negation(disj(ON, member(P, DOWN))), sets(TRUE))
 
 
 def world(*actions: ir.Action) -> TransitionSystem:
-    """It is asked whether, if nothing is on in the end, something has been on."""
+    """It is asked whether, if finally nothing is on, something has been on."""
     prop = Property(
         "is_on",
         ir.PropertyKind.LIVENESS,
@@ -155,7 +155,7 @@ def world(*actions: ir.Action) -> TransitionSystem:
         propositions=(negation(SOME_ON), SOME_ON),
         formula=UNDER_PREMISE,
         automaton=refuting(UNDER_PREMISE),
-        given=ir.Given(accepting(PREMISE), "nothing is on in the end"),
+        given=ir.Given(accepting(PREMISE), "finally nothing is on"),
     )
     kind = ir.VariableKind.SHARED
     variables = tuple(ir.Variable(n, t, default(t), kind) for n, t in VARIABLES.items())
@@ -165,7 +165,7 @@ def world(*actions: ir.Action) -> TransitionSystem:
 
 
 LOWERS = action("lowers", conj(ON, negation(member(P, DOWN))), GOES_DOWN, sets(FALSE))
-"""Nothing is on in the end, but everything has been; ``on`` grows until its process is down."""
+"""Finally nothing is on, but everything has been; ``on`` grows until its process is down."""
 
 LOWERS_ALONE = action("lowers", ON, sets(FALSE))
 
