@@ -345,7 +345,7 @@ class _Session:
         searched = self._levels(pace) if first_steps else []
         for undecided in () if reports or searched else late.values():
             if undecided is not None:
-                require_green(undecided, "E127")
+                require_green(undecided, "E127", shared=self._options.limits.timeout is None)
         asked = [Asked(each.check, each.distinct_states, each.seconds) for each in reports]
         names = {verdict.property: None for each in reports for verdict in each.verdicts}
         names |= {name: None for each in searched for name in each.safe}

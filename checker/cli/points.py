@@ -102,12 +102,13 @@ class Clock:
         has ``reached``; otherwise ``None``."""
         from checker.engines import budgets
 
-        with budgets.within(self.left):
+        over = f"the budget of {self._budget or 0.0:g} s is over"
+        with budgets.within(self.left, said=over):
             stopped = budgets.ended(work)
         if stopped is None:
             return None
         if isinstance(stopped, budgets.BudgetExhausted):
-            return f"the budget of {self._budget:g} s is over: {reached()}"
+            return f"{over}: {reached()}"
         return f"interrupted: {reached()}"
 
 
@@ -162,7 +163,8 @@ def asked(name: str, options: Options, clock: Clock, *, quiet: bool) -> Question
         from checker.cli.reporting import Display, print_report
 
         print_report(report, Display(quiet=quiet))
-    require_green(report, "E149")
+    shared = clock.left is not None and options.limits.timeout is None
+    require_green(report, "E149", shared=shared)
     loaded = load_check(spec, check, options.settings)
     return Question(spec, check, loaded, options, report)
 

@@ -317,6 +317,8 @@ class _Judge:
         reason = "" if kills else undecided(report)
         if reason and report.stopped is not None:
             self._note_end(limits.timeout, own)
+        if limits.timeout is not None and (own is None or limits.timeout < own):
+            reason = points.of_budget(reason)
         return _Said(kills, reason)
 
     def _noticing(self, spec: Spec, name: str) -> frozenset[str]:

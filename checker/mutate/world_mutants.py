@@ -19,7 +19,7 @@ from checker.mutate.mutant_tasks import Asked, Judged, kills_of, least, undecide
 from checker.records import replace
 from checker.results.mutation import Fate, MutantResult
 from checker.results.verdict import Word
-from checker.worlds.points import PointTask, run_point, settings_text
+from checker.worlds.points import PointTask, of_budget, run_point, settings_text
 
 if TYPE_CHECKING:
     from checker.results.answer import Listener
@@ -97,6 +97,8 @@ def judge_world(task: WorldTask, listener: Listener) -> Judged:
     reason = undecided(report)
     if not reason:
         return Judged(task.result(Fate.SURVIVED))
+    if options.limits.timeout == task.share:
+        reason = of_budget(reason)
     hurried = task.share is not None and report.seconds >= task.share
     return Judged(task.result(Fate.UNKNOWN, reason), hurried)
 

@@ -24,7 +24,7 @@ from checker.results.verdict import PropertyVerdict, Report, Word, exit_code_of
 from checker.results.weakest_worlds import Found, Needed, PropertyWorlds, Weakest, WeakestWorlds
 from checker.worlds.asking import Asker, search_together
 from checker.worlds.monotone import Answer, Boundary, Point, Search
-from checker.worlds.points import PointOutcome, limited, settings_text
+from checker.worlds.points import PointOutcome, limited, of_budget, settings_text
 
 FAIR_KINDS = {
     ActionKind.STEP: "a correct process takes the steps that it can",
@@ -56,12 +56,14 @@ class Question(Struct, frozen=True):
         return limited(self.options, self.report.distinct_states, self.report.seconds)
 
 
-def require_green(report: Report, code: str) -> None:
+def require_green(report: Report, code: str, *, shared: bool = False) -> None:
     """Raises :class:`SpecError` with ``code`` if the unchanged check is not as expected, or a limit
-    ended it."""
+    ended it; ``shared``: its time limit was a share of the budget."""
     if report.exit_code == exit_code_of(Word.UNKNOWN):
         reasons = (v.reason for v in report.verdicts if v.word in (Word.UNKNOWN, Word.PENDING))
-        message = f"{report.check} is not decided before any change: {next(reasons, '')}"
+        reason = next(reasons, "")
+        reason = of_budget(reason) if shared else reason
+        message = f"{report.check} is not decided before any change: {reason}"
         hint = "allow it more with `--timeout`, `--budget` or `--memory`"
         raise SpecError((Diagnostic(code, message.removesuffix(": "), hint=hint),))
     if report.exit_code != 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 STATES, SECONDS, TIMES = 50_000, 10.0, 20
 """A point may take so many states and seconds, or so many times as many as the check as it is where
 that is more."""
+
+SHARE_IS_OVER = "its share of the budget was over"
+"""Why a verdict is not known that had no more time."""
 
 ANSWERS = {
     Word.PROVED: Answer.HOLDS,
@@ -120,6 +124,12 @@ def with_less_time(options: Options, seconds: float | None) -> Options:
     """Returns ``options`` with a time limit of ``seconds`` at most; ``None`` changes nothing."""
     given = [each for each in (options.limits.timeout, seconds) if each is not None]
     return replace(options, limits=replace(options.limits, timeout=min(given, default=None)))
+
+
+def of_budget(reason: str) -> str:
+    """Returns ``reason``, why a verdict is not known, where its time limit is what a budget left of
+    it: the user has not given that limit."""
+    return re.sub(r"the time limit of \S+ s was reached", SHARE_IS_OVER, reason)
 
 
 def settings_text(settings: Mapping[str, str]) -> str:

@@ -86,6 +86,20 @@ def test_no_point_is_begun_when_the_time_is_over(
     assert said in [f"the budget of {2 * STEP:g} s is over: {n} reached" for n in NAMED]
 
 
+def test_what_the_budget_ends_says_so() -> None:
+    """The user gave a budget, and no time limit of a check."""
+    ends: list[object] = []
+
+    def check() -> None:
+        with budgets.raising_when_exhausted():
+            while True:
+                time.sleep(0.01)
+                budgets.raise_if_exhausted()
+
+    Clock(STEP).run(lambda: ends.append(budgets.ended(check)), str)
+    assert [str(each) for each in ends] == [f"the budget of {STEP:g} s is over"]
+
+
 NAMED = ("1 point", "2 points", "3 points")
 
 
@@ -175,7 +189,7 @@ def test_a_command_that_is_killed_tells_what_it_knew(
     said = ended.stdout + ended.stderr
     assert ended.returncode == 3, said
     (report,) = json.loads(out.read_text("utf-8"))["reports"]
-    assert "time limit of" in report["stopped"], said
+    assert report["stopped"].startswith("the budget of 10 s is over: "), said
     number = int(re.search(r"(\d+) (?:of \d+|points?)", report["stopped"])[1])  # type: ignore[index]
     assert number in (1, 2)
     assert "stopped" in ended.stdout

@@ -14,8 +14,10 @@ from msgspec import Struct
 from checker.cli.main import main
 from checker.diagnostics import SpecError
 from checker.engines import budgets
+from checker.engines.options import Options
+from checker.language.load import Spec
 from checker.mutate import levels, mutant_tasks, shares
-from checker.mutate.mutant_tasks import LATER, Judged
+from checker.mutate.mutant_tasks import LATER, Asked, Judged
 from checker.mutate.shares import (
     GROWTH,
     LEAST,
@@ -27,6 +29,9 @@ from checker.mutate.shares import (
 )
 from checker.proving import dispatch_check
 from checker.results.mutation import Fate, MutantResult
+from checker.results.verdict import Word
+from checker.worlds.assumptions import require_green
+from checker.worlds.points import SHARE_IS_OVER
 from tests.mutate.test_mutate_command import SPEC, judged, spec_in
 
 
@@ -270,3 +275,27 @@ def test_one_check_has_half_of_a_first_share(monkeypatch: pytest.MonkeyPatch) ->
         assert (judge._limit(None), judge._limit(5.0), judge._is_over) == (limit, 5.0, False)
         monkeypatch.setattr(Pace, "cpu", 9.5)
         assert judge._is_over
+
+
+@pytest.mark.parametrize(
+    ("own", "said"), [(None, SHARE_IS_OVER), (1e-6, "the time limit of 1e-06 s")]
+)
+def test_a_share_that_is_over_is_no_time_limit_of_the_check(
+    own: float | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task: Any = SimpleNamespace(options=Options(), only="", every_check=True)
+    judge = mutant_tasks._Judge(task, lambda _: None, False)
+    monkeypatch.setattr(judge, "_is_same_code", lambda *given: False)
+    monkeypatch.setattr(judge, "_own", lambda seconds: own or seconds)
+    monkeypatch.setattr(judge, "_limit", lambda seconds: 1e-6)
+    found = judge._run(Spec(SPEC, "p.bcast"), Asked("one", 1, 1.0))
+    assert said in found.undecided
+
+
+def test_an_unchanged_check_has_no_limit_that_nobody_gave() -> None:
+    reason = "a violation was found, but not its run: the time limit of 296.1 s was reached"
+    late = Report("one", exit_code=3, verdicts=(SimpleNamespace(word=Word.UNKNOWN, reason=reason),))
+    for shared, said in ((True, SHARE_IS_OVER), (False, "the time limit of 296.1 s was reached")):
+        with pytest.raises(SpecError) as refused:
+            require_green(late, "E127", shared=shared)
+        assert refused.value.diagnostics[0].message.endswith(said)
