@@ -67,6 +67,9 @@ SHORTEST = 0.1
 
 PATIENCE_KEY = "spark.bivalence.patience"
 
+ANSWER = "answer binary"
+"""The only column of a DataFrame of what tasks yield to the driver."""
+
 
 class Session(Struct, frozen=True):
     """A session.  ``driver``: PySpark's context, under Connect its session; ``slots``: how many
@@ -120,7 +123,7 @@ class Session(Struct, frozen=True):
             numbers = context.parallelize(range(tasks), tasks)
             return (numbers.barrier() if barrier else numbers).mapPartitions(work).collect()
         frame = self.driver.range(0, tasks, 1, tasks)
-        frame = frame.mapInArrow(_in_arrow(work), "result binary", barrier=barrier)
+        frame = frame.mapInArrow(in_arrow(work), ANSWER, barrier=barrier)
         return [row[0] for row in frame.collect()]
 
     @property
@@ -139,12 +142,14 @@ class Session(Struct, frozen=True):
         await_cancelled(self.driver)
 
 
-def _in_arrow(work: Work) -> Callable[[Iterable[Any]], Iterator[Any]]:
+def in_arrow(work: Work) -> Work:
+    """Returns ``work`` with what it yields as the rows of a DataFrame of :data:`ANSWER`."""
+
     def with_rows(batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for done in work(batches):
-            yield pa.record_batch([pa.array([done], pa.binary())], names=["result"])
+            yield pa.record_batch([pa.array([done], pa.binary())], names=[ANSWER.split()[0]])
 
     return with_rows
 
