@@ -71,6 +71,7 @@ def pyspark(version: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def states(version: str, python_path: Path, folder: Path, *where: str) -> int:
     """How many states a check finds with the packages in ``python_path``."""
+    folder.mkdir(exist_ok=True)
     report = folder / "report"
     check = ["check", "specs/oracles/two_phase.bcast::three", "--set", f"n={PARTICIPANTS}"]
     options = ["--reduce", "none", "--whole", "--engine", "spark", "--shards", "2", *where]
@@ -105,4 +106,6 @@ def thin(version: str, pyspark: Path, tmp_path: Path) -> Iterator[tuple[Path, st
 
 def test_the_thin_client(version: str, thin: tuple[Path, str], tmp_path: Path) -> None:
     client, server = thin
-    assert states(version, client, tmp_path, "--master", server) == STATES
+    for exchange in ("barrier", "shuffle"):
+        where = ["--master", server, "--exchange", exchange]
+        assert states(version, client, tmp_path / exchange, *where) == STATES
