@@ -41,6 +41,7 @@ from checker.engines.spark.java_process import (
     environment,
     python_for,
     settings,
+    spark_home,
     start,
     surroundings,
 )
@@ -412,11 +413,16 @@ def _own_interrupt() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _connect_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
-    """Opens a session behind Spark Connect: no Java here."""
-    with environment({}, ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE")):
+    """Opens a session behind Spark Connect: no Java here.
+
+    Where the main module is no file (``python -c``), PySpark prepares for its doctests when it is
+    imported.  They need a ``SPARK_HOME``, without which PySpark ends the process.
+    """
+    home = {"SPARK_HOME": str(spark_home())}
+    with environment(home, ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE")):
         try:
             from pyspark.sql.connect.session import SparkSession as Remote
-        except ImportError as problem:
+        except (ImportError, SystemExit) as problem:
             message = f"Spark Connect needs a package that is missing here: {problem}"
             raise SpecError((Diagnostic("E020", message, hint=install_command()),)) from None
         os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
