@@ -81,7 +81,7 @@ def without_liveness(system: TransitionSystem, answer: Answer) -> str:
     asked = [
         (ask, p.asked)
         for p in live
-        for ask in (Ask.FOLLOWED if needs_automaton(p) else Ask.END, Ask.FAIR)
+        for ask in (*([Ask.FOLLOWED] if needs_automaton(p) else []), Ask.END, Ask.FAIR)
     ]
     refused = [
         answer.reduced.title(name)

@@ -28,7 +28,7 @@ from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
 from checker.records import replace
 from checker.reductions.choose import VERDICTS, SideQuestions, choose
-from checker.reductions.modes import is_mode, is_named, modes
+from checker.reductions.modes import NONE, is_mode, is_named, modes
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan, Unused
 from checker.resources import version
 from checker.results.answer import (
@@ -63,6 +63,26 @@ def answer_of(
     ``question``: what is queried beside the system's properties; ``carry``: what an exploration
     with smaller capacities has left, and what this one leaves.
     """
+    if can(options.engine, Feature.REDUCTIONS) and options.reduce != NONE:
+        from checker.reductions.single_states import by_single_states, translated
+
+        asked = by_single_states(system)
+        if asked is not system:
+            return translated(
+                system, asked, _answer_of(asked, options, listener, run, question, carry)
+            )
+    return _answer_of(system, options, listener, run, question, carry)
+
+
+def _answer_of(
+    system: TransitionSystem,
+    options: Options,
+    listener: Listener | None,
+    run: Checkpoint | None,
+    question: SideQuestions,
+    carry: Carry | None,
+) -> Answer:
+    """Returns the engine's answer about ``system``, by the first plan that suffices."""
     started = time.monotonic()
     plan = NOTHING
     with budgets.raising_when_exhausted():

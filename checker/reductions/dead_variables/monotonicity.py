@@ -303,7 +303,7 @@ def at_key(condition: Expr, key: Expr) -> Expr:
 def not_below(value: Expr, now: Expr, facts: tuple[Expr, ...], up: bool) -> bool:
     """Whether ``value`` is at least the current value ``now`` (at most, unless ``up``)."""
     value = meant(value, facts)
-    if same(value, now):
+    if same(value, now) or _is_known(value, now, facts, up):
         return True
     match value:
         case ir.Const(value=const) if isinstance(value.type, BoolT):
@@ -333,7 +333,7 @@ def not_below(value: Expr, now: Expr, facts: tuple[Expr, ...], up: bool) -> bool
         case Apply(op=Op.SOME) if up:
             return True
         case _:
-            return _is_known(value, now, facts, up)
+            return False
 
 
 def meant(value: Expr, facts: tuple[Expr, ...]) -> Expr:
