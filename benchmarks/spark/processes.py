@@ -21,7 +21,8 @@ EVERY = 0.5
 PATIENCE = 30.0
 """Seconds in which a command that is asked to end has to."""
 DRIVER, JAVA, PYTHON = "driver", "java", "python"
-"""Kinds of processes: the command itself, those of Java, all others (Spark's Python workers)."""
+"""Kinds of processes: the command with its own processes of Python, all that is not Python, and
+Python below that (Spark's workers)."""
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -122,9 +123,23 @@ class _Watch(threading.Thread):
             self.peaks.see(found)
 
     def _kind(self, pid: int) -> str:
-        if pid == self.session:
+        if self._is_own(pid):
             return DRIVER
-        return PYTHON if Path(f"/proc/{pid}/comm").read_text().startswith("python") else JAVA
+        return PYTHON if _is_python(pid) else JAVA
+
+    def _is_own(self, pid: int) -> bool:
+        """Whether there is nothing but Python from the first process down to this one."""
+        while pid != self.session:
+            stat = _stat(pid)
+            if int(stat[3]) != self.session or not _is_python(pid):
+                return False
+            pid = int(stat[1])
+        return True
+
+
+def _is_python(pid: int) -> bool:
+    """Whether Python runs there, under whatever name."""
+    return os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith("python")
 
 
 def members(session: int) -> Iterator[int]:

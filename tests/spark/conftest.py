@@ -11,7 +11,7 @@ import pytest
 from checker.engines.cluster import Cluster
 from checker.engines.spark import local_prefix, session
 from checker.engines.spark.shared_sessions import holding
-from checker.engines.spark.standalone import QUICK
+from checker.engines.spark.standalone import SHORT_LIVED
 
 HERE = Path(__file__).parent
 SHARED = Cluster("local[2]", {"spark.sql.shuffle.partitions": "2"})
@@ -21,7 +21,7 @@ SHARED = Cluster("local[2]", {"spark.sql.shuffle.partitions": "2"})
 def quick_java() -> Iterator[None]:
     """Every Java compiles quickly: none lives long enough to be worth more."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", QUICK)
+        patch.setenv("JDK_JAVA_OPTIONS", SHORT_LIVED)
         yield
 
 

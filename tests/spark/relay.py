@@ -16,7 +16,8 @@ from checker.engines.native.search.finalize import finalize
 from checker.engines.spark import driver, shuffle, stages
 from checker.engines.spark.job import Job, RunOutcome
 from checker.engines.spark.session import Session
-from checker.engines.spark.stages import Row, ShardState, in_batches, rows_in
+from checker.engines.spark.stage_chain import in_batches, rows_in
+from checker.engines.spark.stages import Row, ShardState
 from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.results.answer import Answer, Limits

@@ -16,12 +16,13 @@ import pytest
 
 from checker import kept, resources
 from checker.cli.main import main
+from checker.diagnostics import SpecError
 from checker.engines.cluster import Cluster
 from checker.engines.spark import java_process, session, shared_sessions
 from checker.engines.spark.class_archive import ClassArchive, archive_for
 from checker.engines.spark.failures import Exited
 from checker.engines.spark.java import Java
-from checker.engines.spark.java_process import JavaProcess
+from checker.engines.spark.java_process import JavaProcess, spark_home
 from checker.processes import descendants, is_alive
 
 HERE = Cluster("local[1]")
@@ -306,3 +307,30 @@ def test_a_session_leaves_nothing_but_the_archive(tmp_path: Path) -> None:
     assert not written[0]
     assert len(written[1]) == 1
     assert written[1] == written[2]
+
+
+def test_an_import_of_pyspark_does_not_end_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the main module is no file, it ends it with 0 if something for its tests is missing."""
+    pytest.importorskip("pyspark")
+    homes = []
+
+    class Ending:
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            if name.startswith("pyspark.sql.connect"):
+                homes.append(os.environ["SPARK_HOME"])
+                sys.exit(0)
+
+    for name in [name for name in sys.modules if name.startswith("pyspark.sql.connect")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Ending, *sys.meta_path])
+    with (
+        pytest.raises(SpecError, match="needs a package"),
+        session._connect_session(Cluster("sc://127.0.0.1"), tmp_path / "log"),
+    ):
+        raise AssertionError("it is open")
+    assert homes == [str(spark_home())]
+    assert "SPARK_HOME" not in os.environ

@@ -22,8 +22,6 @@ from checker.results.answer import Limits
 
 PROGRESS, STOP = "progress", "stop"
 """Messages in the folder of a run: its progress; the request to end."""
-ANSWER = "answer"
-"""The only column of the tasks' output to Spark: a pickled object."""
 
 
 class Job(Struct, frozen=True):

@@ -41,6 +41,7 @@ from checker.engines.spark.java_process import (
     environment,
     python_for,
     settings,
+    spark_home,
     start,
     surroundings,
 )
@@ -66,6 +67,9 @@ SHORTEST = 0.1
 """The least seconds for any operation."""
 
 PATIENCE_KEY = "spark.bivalence.patience"
+
+ANSWER = "answer binary"
+"""The only column of a DataFrame of what tasks yield to the driver."""
 
 
 class Session(Struct, frozen=True):
@@ -120,7 +124,7 @@ class Session(Struct, frozen=True):
             numbers = context.parallelize(range(tasks), tasks)
             return (numbers.barrier() if barrier else numbers).mapPartitions(work).collect()
         frame = self.driver.range(0, tasks, 1, tasks)
-        frame = frame.mapInArrow(_in_arrow(work), "result binary", barrier=barrier)
+        frame = frame.mapInArrow(in_arrow(work), ANSWER, barrier=barrier)
         return [row[0] for row in frame.collect()]
 
     @property
@@ -139,12 +143,14 @@ class Session(Struct, frozen=True):
         await_cancelled(self.driver)
 
 
-def _in_arrow(work: Work) -> Callable[[Iterable[Any]], Iterator[Any]]:
+def in_arrow(work: Work) -> Work:
+    """Returns ``work`` with what it yields as the rows of a DataFrame of :data:`ANSWER`."""
+
     def with_rows(batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for done in work(batches):
-            yield pa.record_batch([pa.array([done], pa.binary())], names=["result"])
+            yield pa.record_batch([pa.array([done], pa.binary())], names=[ANSWER.split()[0]])
 
     return with_rows
 
@@ -407,11 +413,16 @@ def _own_interrupt() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _connect_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
-    """Opens a session behind Spark Connect: no Java here."""
-    with environment({}, ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE")):
+    """Opens a session behind Spark Connect: no Java here.
+
+    Where the main module is no file (``python -c``), PySpark prepares for its doctests when it is
+    imported.  They need a ``SPARK_HOME``, without which PySpark ends the process.
+    """
+    home = {"SPARK_HOME": str(spark_home())}
+    with environment(home, ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE")):
         try:
             from pyspark.sql.connect.session import SparkSession as Remote
-        except ImportError as problem:
+        except (ImportError, SystemExit) as problem:
             message = f"Spark Connect needs a package that is missing here: {problem}"
             raise SpecError((Diagnostic("E020", message, hint=install_command()),)) from None
         os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"

@@ -1,9 +1,8 @@
 """Exchange by shuffle: Spark carries the states from level to level, as it does on any cluster.
 
 A few levels at a time are one job of Spark: a chain of stages (:mod:`checker.engines.spark.stages`)
-with a shuffle between them.
-After each job its levels are committed.  The first levels, as long as they take less time than a
-stage does, are explored in the driver.
+with a shuffle between them.  After each job its levels are committed.  The first levels, as long as
+they take less time than a stage does, are explored in the driver.
 """
 
 from __future__ import annotations
@@ -31,8 +30,6 @@ CHAIN = 8
 """The largest number of levels in one job."""
 JOB_SECONDS = 6.0
 """The approximate duration of a job: its levels are not committed before it ends."""
-
-
 CLEANING = 15.0
 """Seconds in which executors have to delete obsolete files; Spark does it, too."""
 

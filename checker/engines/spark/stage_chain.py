@@ -13,11 +13,19 @@ from typing import Any
 from msgspec import Struct
 
 from checker.engines.spark.cancellation import context_of
-from checker.engines.spark.job import ANSWER
-from checker.engines.spark.session import Session
-from checker.engines.spark.stages import SCHEMA, Batches, Row, in_batches, rows_in
+from checker.engines.spark.session import ANSWER, Session, in_arrow
+from checker.engines.spark.stages import Row
 
+SCHEMA = "dst int, note binary, rows binary"
+"""The columns of a :data:`Row`, in DataFrames."""
+BATCH_BYTES = 1 << 22
+"""The approximate number of bytes of blocks in a batch."""
 Rows = Iterator[Row]
+Batches = Iterator[Any]
+"""Record batches of Arrow."""
+Bytes = bytes | memoryview | None
+Pair = tuple[int, tuple[Bytes, Bytes]]
+"""A row, as RDDs have it: what Spark divides by comes first."""
 
 
 class StageChain(Struct, frozen=True):
@@ -38,47 +46,39 @@ class StageChain(Struct, frozen=True):
         return lambda: self._with_rdds(context)
 
     def _with_rdds(self, context: Any) -> list[bytes]:
-        shards = self.shards
-        sent = context.parallelize(range(shards), shards).mapPartitions(_keyed_first(self.first))
+        shards, first, last = self.shards, self.first, self.last
+        numbers = context.parallelize(range(shards), shards)
+        sent = numbers.mapPartitions(lambda found: _pairs(first(*found)))
         for stage in self.middle:
-            sent = sent.partitionBy(shards, int).mapPartitions(_keyed(stage))
-        found = sent.partitionBy(shards, int).mapPartitions(_unkeyed(self.last)).collect()
-        return list(found)
+            sent = sent.partitionBy(shards, int).mapPartitions(_on_pairs(stage))
+        sent = sent.partitionBy(shards, int)  # a shard's number is its partition
+        return list(sent.mapPartitions(lambda pairs: last(_rows(pairs))).collect())
 
     def _with_frames(self, spark: Any) -> list[bytes]:
         from pyspark.sql.functions import col
 
-        frame = spark.range(0, self.shards, 1, self.shards)
-        frame = frame.mapInArrow(_from_number(self.first), SCHEMA)
+        shards, owner, last = self.shards, col("dst"), self.last
+        sent = spark.range(0, shards, 1, shards).mapInArrow(_from_number(self.first), SCHEMA)
         for stage in self.middle:
-            frame = frame.repartitionById(self.shards, col("dst"))
-            frame = frame.mapInArrow(_on_batches(stage), SCHEMA)
-        frame = frame.repartitionById(self.shards, col("dst"))
-        frame = frame.mapInArrow(_to_answer(self.last), f"{ANSWER} binary")
-        return [row[0] for row in frame.collect()]
+            sent = sent.repartitionById(shards, owner).mapInArrow(_on_batches(stage), SCHEMA)
+        found = in_arrow(lambda batches: last(rows_in(batches)))
+        sent = sent.repartitionById(shards, owner).mapInArrow(found, ANSWER)
+        return [row[0] for row in sent.collect()]
 
 
-# -- by RDDs: (shard, (note, block)) ---------------------------------------------------------------
+# -- by RDDs ---------------------------------------------------------------------------------------
 
 
-def _keyed_first(stage: Callable[[int], Rows]) -> Callable[[Iterable[int]], Iterator[Any]]:
-    def run(numbers: Iterable[int]) -> Iterator[Any]:
-        (index,) = numbers
-        return ((owner, (note, block)) for owner, note, block in stage(index))
-
-    return run
+def _pairs(rows: Rows) -> Iterator[Pair]:
+    return ((owner, (note, block)) for owner, note, block in rows)
 
 
-def _unkeyed(stage: Callable[[Rows], Iterator[Any]]) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    def run(pairs: Iterable[Any]) -> Iterator[Any]:
-        return stage((owner, note, block) for owner, (note, block) in pairs)
-
-    return run
+def _rows(pairs: Iterable[Pair]) -> Rows:
+    return ((owner, note, block) for owner, (note, block) in pairs)
 
 
-def _keyed(stage: Callable[[Rows], Rows]) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    inner = _unkeyed(stage)
-    return lambda pairs: ((owner, (note, block)) for owner, note, block in inner(pairs))
+def _on_pairs(stage: Callable[[Rows], Rows]) -> Callable[[Iterable[Pair]], Iterator[Pair]]:
+    return lambda pairs: _pairs(stage(_rows(pairs)))
 
 
 # -- by DataFrames: batches of Arrow ---------------------------------------------------------------
@@ -96,11 +96,35 @@ def _on_batches(stage: Callable[[Rows], Rows]) -> Callable[[Batches], Batches]:
     return lambda batches: in_batches(stage(rows_in(batches)))
 
 
-def _to_answer(stage: Callable[[Rows], Iterator[bytes]]) -> Callable[[Batches], Batches]:
-    def run(batches: Batches) -> Batches:
-        import pyarrow as pa
+def rows_in(batches: Iterable[Any]) -> Rows:
+    """Yields the rows of batches."""
+    for batch in batches:
+        owners, notes, blocks = batch.columns
+        for i, owner in enumerate(owners):
+            if blocks[i].is_valid:
+                yield owner.as_py(), None, memoryview(blocks[i].as_buffer())
+            else:
+                yield owner.as_py(), memoryview(notes[i].as_buffer()), None
 
-        for answer in stage(rows_in(batches)):
-            yield pa.record_batch([pa.array([answer], pa.binary())], names=[ANSWER])
 
-    return run
+def in_batches(rows: Rows) -> Batches:
+    """Groups rows into batches."""
+    import pyarrow as pa
+
+    types, names = (pa.int32(), pa.binary(), pa.binary()), ["dst", "note", "rows"]
+    waiting: list[Row] = []
+    size = 0
+
+    def batch() -> Any:
+        columns = zip(*waiting, strict=True)
+        arrays = [pa.array(c, t) for c, t in zip(columns, types, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, names)
+
+    for row in rows:
+        waiting.append(row)
+        size += len(row[2] or b"")
+        if size >= BATCH_BYTES:
+            yield batch()
+            waiting, size = [], 0
+    if waiting:
+        yield batch()

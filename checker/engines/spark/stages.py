@@ -23,7 +23,6 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, reduce
 from itertools import chain
 from operator import add
-from typing import Any
 
 from msgspec import Struct, field
 
@@ -38,8 +37,6 @@ from checker.engines.spark.shard_handle import ShardHandle
 from checker.records import replace
 from checker.results.answer import INTERRUPTED
 
-SCHEMA = "dst int, note binary, rows binary"
-"""The columns.  ``dst``: the shard that a row is for; and either a summary or states."""
 SLICE = 0.2
 """Seconds of expansion between two checks of the clock and of the folder's messages."""
 BLOCK_BYTES, LEAST_BYTES = 1 << 21, 1 << 16
@@ -48,17 +45,13 @@ HELD, BLOCKS = 1 << 26, 10
 """Bytes that PySpark should hold before it passes them on: it holds so many blocks for each shard,
 at first.
 """
-BATCH_BYTES = 1 << 22
-"""The approximate number of bytes of blocks in a batch."""
 REMEMBERED, LEAST, MOST = 4, 1 << 10, 1 << 22
 """The number of sent states that are remembered for each expanded state, and its lower and upper
 bound in total.
 """
 
-Batches = Iterator[Any]
-"""Record batches of Arrow."""
 Row = tuple[int, bytes | memoryview | None, bytes | memoryview | None]
-"""A row of :data:`SCHEMA`."""
+"""The shard that a row is for, and either a summary or states."""
 
 
 class InconsistentTasks(Exception):
@@ -103,7 +96,7 @@ def _unpack_job(job: bytes) -> Job:
     return found
 
 
-# -- input and output ---------------------------------------------------------------------------
+# -- input --------------------------------------------------------------------------------------
 
 
 class InputBuffer(Struct):
@@ -134,40 +127,6 @@ class InputBuffer(Struct):
                 f"what is for shards {self.shard} and {shard} has come to one task"
             )
         self.shard = shard
-
-
-def rows_in(batches: Batches) -> Iterator[Row]:
-    """Yields the rows of batches."""
-    for batch in batches:
-        owners, notes, blocks = batch.columns
-        for i, owner in enumerate(owners):
-            if blocks[i].is_valid:
-                yield owner.as_py(), None, memoryview(blocks[i].as_buffer())
-            else:
-                yield owner.as_py(), memoryview(notes[i].as_buffer()), None
-
-
-def in_batches(rows: Iterator[Row]) -> Batches:
-    """Groups rows into batches."""
-    import pyarrow as pa
-
-    types, names = (pa.int32(), pa.binary(), pa.binary()), ["dst", "note", "rows"]
-    waiting: list[Row] = []
-    size = 0
-
-    def batch() -> Any:
-        columns = zip(*waiting, strict=True)
-        arrays = [pa.array(c, t) for c, t in zip(columns, types, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, names)
-
-    for row in rows:
-        waiting.append(row)
-        size += len(row[2] or b"")
-        if size >= BATCH_BYTES:
-            yield batch()
-            waiting, size = [], 0
-    if waiting:
-        yield batch()
 
 
 # -- stages -------------------------------------------------------------------------------------

@@ -12,26 +12,25 @@ import contextlib
 import os
 import re
 import secrets
-import shutil
 import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.cluster import Cluster
 from checker.engines.spark.java import find_java
-from checker.engines.spark.java_process import AUTH_SECRET, spark_home
+from checker.engines.spark.java_process import AUTH_SECRET, QUICK, spark_home
 from checker.engines.spark.session import PATIENCE_KEY
 from checker.polling import poll
 from checker.processes import descendants, is_alive
 from checker.resources import temporary_prefix
 
 HOST = "127.0.0.1"
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+SHORT_LIVED = " ".join((*QUICK, "-XX:+UseSerialGC"))
 """Options of a Java that does not live long."""
 PATIENCE = 120.0
 """Seconds in which the master has to start, then all workers, and then executors."""
@@ -98,8 +97,8 @@ class StandaloneCluster:
             AUTH_SECRET: self._secret,
             "spark.cores.max": str(self.count),
             "spark.executor.memory": HEAP,
-            "spark.executor.extraJavaOptions": QUICK,
-            "spark.driver.extraJavaOptions": QUICK,
+            "spark.executor.extraJavaOptions": SHORT_LIVED,
+            "spark.driver.extraJavaOptions": SHORT_LIVED,
             PATIENCE_KEY: f"{self.patience:g}",
             "spark.local.dir": str(self.folder / "driver"),
         }
@@ -129,7 +128,7 @@ class StandaloneCluster:
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
             "SPARK_LOCAL_IP": HOST,
             "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": QUICK,
+            "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED,
             SECRET: self._secret,
         }
         left = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK", "PYSPARK"))}
@@ -195,8 +194,9 @@ def temporary_cluster(workers: int = 2) -> Iterator[Cluster]:
 
     Raises what :class:`StandaloneCluster` does.
     """
-    with ExitStack() as stack:
-        folder = Path(tempfile.mkdtemp(prefix=temporary_prefix("bivalence-cluster-")))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        started = stack.enter_context(StandaloneCluster(folder / "cluster", workers))
+    prefix = temporary_prefix("bivalence-cluster-")
+    with (
+        tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder,
+        StandaloneCluster(Path(folder) / "cluster", workers) as started,
+    ):
         yield Cluster(started.master, started.conf)
