@@ -8,7 +8,8 @@ import pytest
 
 from checker import resources
 from checker.cli import doctor
-from checker.cli.doctor import Finding, findings
+from checker.cli.doctor import findings
+from checker.cli.doctor_cluster import Finding
 from checker.cli.main import main
 from checker.session.pipeline import Options, run_check
 

@@ -79,6 +79,7 @@ def test_what_only_the_command_can_meet_is_tested_somewhere() -> None:
     elsewhere |= {"E113", "E114", *(f"E{number}" for number in range(135, 140))}  # tests/harness
     elsewhere |= {"E145", "E128"}  # tests/harness, and notebooks: tests/examples
     elsewhere.add("E130")  # an installation without Arrow: tests/cli
+    elsewhere.add("E131")  # a cluster of our own: tests/spark
     elsewhere |= {"E110", "E111", "E112"}  # monitors, and lines that are one step: tests/conform
     elsewhere |= {code for code in codes() if code.startswith("E02")}
     elsewhere |= {f"E{number}" for number in range(117, 125)}  # automata: see tests/parametric
