@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -96,28 +97,35 @@ def _stored(done: search.Search, seconds: float, most: int) -> Measured:
     )
 
 
+def in_turns(
+    case: str, states: int, rounds: int, *ways: tuple[float, Options]
+) -> tuple[Measured, Measured, list[str]]:
+    """Two ways in turns, each what :func:`measured` takes: the last run of each, and as cells the
+    least seconds of each and their ratio.  The first runs wait for the compiler and don't count."""
+    turns = [[measured(case, states, *way) for way in ways] for _ in range(rounds + 1)]
+    first, second = zip(*turns, strict=True)
+    before, after = (min(one.seconds for one in runs[1:]) for runs in (first, second))
+    return first[-1], second[-1], [number(before), number(after), f"{after / before:.2f}"]
+
+
 def row_of(case: str, states: int, rounds: int) -> list[str]:
-    """Both forms in turns; the least time of each."""
-    whole, folded = [], []
-    for _ in range(rounds + 1):
-        whole.append(measured(case, states, NEVER))
-        folded.append(measured(case, states, ALWAYS))
-    before = min(one.seconds for one in whole[1:])  # the first ones wait for the compiler
-    after = min(one.seconds for one in folded[1:])
-    last = folded[-1]
-    if last.nodes is None:
+    """A check with whole rows, and with folded ones."""
+    whole, folded, times = in_turns(case, states, rounds, (NEVER, ONE_THREAD), (ALWAYS, ONE_THREAD))
+    if folded.nodes is None:
         raise WrongAnswer(f"{case}: rows were not folded")
-    return [
-        case,
-        str(last.words),
-        f"{states:,}",
-        number(whole[-1].bytes),
-        number(last.bytes),
-        number(last.nodes),
-        number(before),
-        number(after),
-        f"{after / before:.2f}",
-    ]
+    cells = (number(each) for each in (whole.bytes, folded.bytes, folded.nodes))
+    return [case, str(folded.words), f"{states:,}", *cells, *times]
+
+
+def print_rows(rows: Iterable[list[str]], table: Table, page: Path | None, *marks: str) -> None:
+    """Prints rows as they come, and puts them, with the title and headings of ``table``, between
+    the two ``marks`` of ``page``, if there is one."""
+    done = []
+    for row in rows:
+        done.append(row)
+        click.echo("  ".join(row))
+    if page is not None:
+        into_page(page, Table(table.title, table.headings, done).markdown(), *marks)
 
 
 @click.command()
@@ -130,12 +138,8 @@ def main(rounds: int, page: Path | None) -> None:
     store.Store.__init__.__defaults__ = (store.private_memory, FROM)
     headings = ("check", "words", "states", "B/state, whole", "B/state, folded", "nodes a state",
                 "s, whole", "s, folded", "ratio (goal: 1.2)")  # fmt: skip
-    rows = []
-    for case, states in STATES.items():
-        rows.append(row_of(case, states, rounds))
-        click.echo("  ".join(rows[-1]))
-    if page is not None:
-        into_page(page, Table("Folded rows", headings, rows).markdown(), BEGIN, END)
+    rows = (row_of(case, states, rounds) for case, states in STATES.items())
+    print_rows(rows, Table("Folded rows", headings, []), page, BEGIN, END)
 
 
 if __name__ == "__main__":

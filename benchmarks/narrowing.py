@@ -11,8 +11,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.comparing import WrongAnswer  # noqa: E402
-from benchmarks.folding import NEVER, Measured, measured  # noqa: E402
-from benchmarks.tables import Table, into_page, number  # noqa: E402
+from benchmarks.folding import NEVER, in_turns, print_rows  # noqa: E402
+from benchmarks.tables import Table, number  # noqa: E402
 from checker.engines.native.search import narrowing  # noqa: E402
 from checker.engines.options import Options  # noqa: E402
 
@@ -31,26 +31,12 @@ STATES = {
 
 
 def row_of(case: str, states: int, rounds: int) -> list[str]:
-    """Both tables in turns; the least time of each."""
-    wide, narrow = list[Measured](), list[Measured]()
-    for _ in range(rounds + 1):
-        wide.append(measured(case, states, NEVER, WHOLE))
-        narrow.append(measured(case, states, NEVER, NARROW))
-    before = min(one.seconds for one in wide[1:])  # the first ones wait for the compiler
-    after = min(one.seconds for one in narrow[1:])
-    if not narrow[-1].narrow:
+    """A check with 64-bit slots, and with 32-bit ones."""
+    wide, narrow, times = in_turns(case, states, rounds, (NEVER, WHOLE), (NEVER, NARROW))
+    if not narrow.narrow:
         raise WrongAnswer(f"{case}: the slots did not become narrow")
-    return [
-        case,
-        str(wide[-1].bits),
-        f"{states:,}",
-        number(wide[-1].bytes),
-        number(narrow[-1].table),
-        number(narrow[-1].most),
-        number(before),
-        number(after),
-        f"{after / before:.2f}",
-    ]
+    cells = (number(each) for each in (wide.bytes, narrow.table, narrow.most))
+    return [case, str(wide.bits), f"{states:,}", *cells, *times]
 
 
 @click.command()
@@ -63,12 +49,8 @@ def main(rounds: int, page: Path | None) -> None:
     headings = ("check", "bits", "states", "B/state, 64-bit slots", "B/state, 32-bit slots: table",
                 "table and rows, at most", "s, 64-bit", "s, 32-bit", "ratio")  # fmt: skip
     narrowing.FROM = FROM
-    rows = []
-    for case, states in STATES.items():
-        rows.append(row_of(case, states, rounds))
-        click.echo("  ".join(rows[-1]))
-    if page is not None:
-        into_page(page, Table("Slots of 32 bits", headings, rows).markdown(), BEGIN, END)
+    rows = (row_of(case, states, rounds) for case, states in STATES.items())
+    print_rows(rows, Table("Slots of 32 bits", headings, []), page, BEGIN, END)
 
 
 if __name__ == "__main__":

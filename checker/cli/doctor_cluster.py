@@ -1,4 +1,4 @@
-"""What ``bivalence doctor`` finds out about a cluster: one of the user's, or one that it starts."""
+"""Tests a cluster for ``bivalence doctor``: the user's, or one that it starts itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from checker.results.verdict import Report
 
 SPEC, CHECK, SIZE = "oracles/two_phase.bcast", "three", 8
-"""The check that is run on a cluster, of the library: two-phase commit among so many."""
+"""The check of the library that is run on a cluster, and its number of participants."""
 
 
 class Finding(Struct, frozen=True):
@@ -85,9 +85,8 @@ def _executor(seen: Seen) -> str:
 
 
 def _checked(cluster: Cluster | None) -> Report:
-    """Returns the report of the check, of the native engine where there is no cluster.
-
-    Raises :class:`SpecError`."""
+    """Runs the check on a cluster, or natively without one, and returns the report.  Raises
+    :class:`SpecError`."""
     from checker.engines.options import Options
     from checker.extensions.tables import DEFAULT, ON_CLUSTER
     from checker.resources import specs

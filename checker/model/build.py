@@ -260,12 +260,12 @@ def hull(left: Type, right: Type) -> Type:
 
 
 def is_within(left: Type, right: Type) -> bool:
-    """Returns whether each number of type ``left`` is one of type ``right``."""
+    """Returns whether every value of type ``left`` certainly is one of type ``right``."""
     match left, right:
         case IntT(a, b), IntT(c, d):
             return c <= a and b <= d
         case _:
-            return False
+            return left == right
 
 
 def coerce(expr: Expr, type_: Type) -> Expr:

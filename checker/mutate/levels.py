@@ -1,4 +1,4 @@
-"""How deep a check is as expected that its share of the time did not decide.
+"""The first steps of a check that its share of the time did not decide: as expected, up to a depth.
 
 If a mutant violates a safety property within that depth, or meets a run-time error, the check
 notices it: the run is one of the mutant, whatever a longer search finds, and the original has none
@@ -15,6 +15,7 @@ from msgspec import Struct
 from checker.engines import budgets
 from checker.engines.options import Options
 from checker.language.load import Spec
+from checker.language.syntax import typed
 from checker.model.ir import PropertyKind
 from checker.mutate.mutant_tasks import Asked, kills_of
 from checker.mutate.shares import LEAST, Pace
@@ -33,13 +34,13 @@ if TYPE_CHECKING:
     from checker.results.answer import Listener
 
 STATES = 100_000
-"""The levels that are searched have so many states: a mutant is searched as deep, by each check."""
+"""The levels that are searched have at most so many states.  A mutant is searched as deep."""
 PART = 2
-"""Levels may take one in this number of the seconds, with all that came before them."""
+"""One in this number of the seconds may be over when levels are known."""
 LATEST = 2 / 3
-"""The part of the seconds after which no search for levels begins."""
+"""After this part of the seconds no search for levels begins."""
 DEEPEST = 1_000_000
-"""A depth that no search reaches: reductions that change depths are not used below a limit."""
+"""A depth that no search reaches.  With a limit, reductions that change depths are not used."""
 
 
 class Levels(Struct, frozen=True):
@@ -91,8 +92,8 @@ def levels_of(spec: Spec, check: str, options: Options, listener: Listener | Non
     deep = replace(options, limits=limits)
     try:
         with budgets.within(limits.timeout, limits.memory):
-            safe = safety_of(spec, check, options)
             seen = load_check(spec, check, options.settings)
+            safe = safety_of(seen, options)
             if not safe or seen.view is not None:  # a view hides runs
                 return Levels(-1, ())
             asked = load_check(spec.only(safe), check, options.settings)
@@ -110,9 +111,9 @@ def levels_of(spec: Spec, check: str, options: Options, listener: Listener | Non
     return Levels(_depth(answer), tuple(safe), answer.distinct_states, answer.seconds, whole)
 
 
-def safety_of(spec: Spec, check: str, options: Options) -> list[str]:
-    """Returns the properties of a check that a finite run decides."""
-    system = instantiated(load_check(spec, check, options.settings), options).system
+def safety_of(check: typed.Check, options: Options) -> list[str]:
+    """Returns the properties of a check that a finite run violates."""
+    system = instantiated(check, options).system
     kinds: dict[str, set[PropertyKind]] = {}
     for each in system.properties:
         kinds.setdefault(each.asked, set()).add(each.kind)
@@ -120,6 +121,6 @@ def safety_of(spec: Spec, check: str, options: Options) -> list[str]:
 
 
 def _depth(answer: Answer) -> int:
-    """Returns the last level that is known in full.  The last one of a search with too small a
-    guess may hide an error behind that of the guess."""
+    """Returns the last level that is known in full: after too small a guess the one before, since
+    the guess ends runs that may meet an error."""
     return answer.judged - (1 if answer.restarts or answer.endless else 0)

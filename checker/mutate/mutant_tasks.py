@@ -32,21 +32,21 @@ if TYPE_CHECKING:
     from checker.sweep.cells import Status
 
 DEEP_TIMES = 3
-"""How many times as many states as the original's a mutant may have up to the same depth."""
+"""Up to the same depth, a mutant may have so many times the states of its original."""
 COMPARED = 20_000
 """The largest number of states of a check whose graph is compared with that of the original."""
 COMPARING = 60.0
 """The seconds for graphs if the user gives no limit; they may take as long as the check, if that is
 more."""
 ENOUGH = 10
-"""A check is not begun with less than this part of a share."""
+"""No check is begun with less than one part in so many of a share."""
 UNDECIDED = "equivalence not decided"
 LATER = "there was no time"
 LARGE = "its graph is too large"
 SLOW = "the graph of the original takes too long"
 """Why a mutant is not compared with its original."""
 WITH_RUNS = (Word.VIOLATED.value, Word.ERROR.value)
-"""The verdicts of which a finite run of a mutant is enough."""
+"""The verdicts that a finite run shows."""
 
 
 class Asked(Struct, frozen=True):
@@ -79,7 +79,7 @@ class Asked(Struct, frozen=True):
 
     @property
     def tag(self) -> str:
-        """What its outcomes are stored as."""
+        """What tells its stored outcomes from those of other depths."""
         return "" if self.depth is None else f", up to {self.depth} steps"
 
     def compared_for(self, options: Options) -> float:
@@ -215,7 +215,7 @@ class _Judge:
 
     @property
     def _is_over(self) -> bool:
-        """Whether the share is used up, but for what is not worth another check."""
+        """Whether too little of the share is left for another check."""
         share = self._task.share
         return share is not None and share - self._pace.cpu < share / ENOUGH
 
@@ -322,7 +322,7 @@ class _Judge:
         return _Said(kills, reason)
 
     def _noticing(self, spec: Spec, name: str) -> frozenset[str]:
-        """Returns the properties of a check of which one violation is enough."""
+        """Returns the properties of which one violation is enough: none is expected."""
         check = load_check(spec, name, self._task.options.settings)
         expected = {e.what for e in check.expect if e.value == Word.VIOLATED.value}
         return frozenset(p.name for p in check.prove) - expected

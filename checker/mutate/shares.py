@@ -89,7 +89,7 @@ def judge_in_shares(
 
 
 def spread(tasks: Sequence[T], seed: int) -> list[T]:
-    """Returns the tasks in an order of which each beginning has about as many from each part of the
+    """Returns the tasks in an order whose beginning, however long, comes from all parts of the
     list; ``seed`` draws where it starts.
 
     Numbers with their bits reversed are such an order (van der Corput 1935).

@@ -56,7 +56,7 @@ START = {
 OPTIONS, FILES = "spark.driver.extraJavaOptions", "spark.local.dir"
 """Settings: the options of Java, and the folder of temporary files."""
 AUTH_SECRET = "spark.authenticate.secret"
-"""A setting that is not on Java's command line, which all users can see."""
+"""A setting that is kept off Java's command line, since all users can read that."""
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 """The Java of a local master compiles with little optimisation, as it only passes data on, and
 leaves no file with numbers for other programs."""
@@ -65,7 +65,7 @@ LOOK = 0.01
 BEAT = 5
 """Seconds between two heartbeats of an executor's Java, and between two checks of all of them."""
 LATER = 10.0
-"""Seconds by which an executor is suspected later than its tasks."""
+"""An executor is suspected so many seconds later than its tasks."""
 ARCHIVING = 300.0
 """Seconds, at most, in which Java writes the archive of its classes."""
 

@@ -1,8 +1,8 @@
 """Notices executors that are lost while Spark would repeat their tasks by itself.
 
-For a shuffle other tasks try to fetch data from the lost executor for a while, and then stages are
-repeated one after the other, of which nobody is told.  A job is short, so the run goes on from the
-last commit instead.
+During a shuffle, other tasks would try to fetch data from the lost executor for a while, and Spark
+would then repeat stages one after the other, without a word.  A job is short, so the run goes on
+from the last commit instead.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class LostExecutor(Exception):
 
 @contextmanager
 def lost_executors(session: Session) -> Iterator[Callable[[], None]]:
-    """Yields a function that raises :class:`LostExecutor` where one was lost within the block.
+    """Yields a function that raises :class:`LostExecutor` if one was lost within the block.
 
-    Not under Connect, which has no list of them; not where executors are allocated dynamically,
-    since those that are idle go, too; not where the only one is the driver.
+    It never does so under Connect, which has no list of executors; with dynamic allocation, which
+    removes idle ones; or if the driver is the only one.
     """
     over, lost = threading.Event(), list[str]()
 
@@ -55,7 +55,7 @@ def lost_executors(session: Session) -> Iterator[Callable[[], None]]:
 
 
 def _executors(session: Session) -> set[str]:
-    """Returns where executors are, as HOST:PORT; the driver is one of them."""
+    """Returns the address of each executor, as HOST:PORT, and that of the driver."""
     context = context_of(session.driver)
     assert context is not None, "not under Connect"
     status = context._jsc.sc().getExecutorMemoryStatus()

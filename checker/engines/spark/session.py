@@ -69,7 +69,7 @@ SHORTEST = 0.1
 PATIENCE_KEY = "spark.bivalence.patience"
 
 ANSWER = "answer binary"
-"""The only column of a DataFrame of what tasks yield to the driver."""
+"""The schema of a DataFrame with what tasks return to the driver: one column of bytes."""
 
 
 class Session(Struct, frozen=True):
@@ -144,7 +144,7 @@ class Session(Struct, frozen=True):
 
 
 def in_arrow(work: Work) -> Work:
-    """Returns ``work`` with what it yields as the rows of a DataFrame of :data:`ANSWER`."""
+    """Returns ``work`` as a task on DataFrames, which yields rows of :data:`ANSWER`."""
 
     def with_rows(batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa

@@ -23,8 +23,8 @@ LOOK = 0.1
 """Seconds between two polls."""
 
 LACK, PATIENT_LACK = 30.0, 60.0
-"""Seconds in which an executor that was lost has to be replaced, where all tasks run at once: if
-the run can continue by shuffle, and if it would end; then at least."""
+"""If all tasks run at once, a lost executor has to be replaced within so many seconds: if the run
+can continue by shuffle, and at least if it would end otherwise."""
 
 
 class TooFew(Exception):

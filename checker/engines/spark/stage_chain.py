@@ -1,8 +1,8 @@
 """A chain of stages with a shuffle between them, as one job of Spark.
 
 In a driver of our own it is made of RDDs: Spark passes pickled rows on as they are, and neither its
-SQL nor Arrow and pandas have to be started, here and in each Python worker.  Under Connect it is
-made of DataFrames, since there is nothing else.
+SQL nor Arrow and pandas have to be started, here or in any Python worker.  Connect has DataFrames
+only, so there it is made of those.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Batches = Iterator[Any]
 """Record batches of Arrow."""
 Bytes = bytes | memoryview | None
 Pair = tuple[int, tuple[Bytes, Bytes]]
-"""A row, as RDDs have it: what Spark divides by comes first."""
+"""A :data:`Row` in an RDD: the shard, by which Spark divides rows, and the rest."""
 
 
 class StageChain(Struct, frozen=True):
@@ -39,7 +39,7 @@ class StageChain(Struct, frozen=True):
     last: Callable[[Rows], Iterator[bytes]]
 
     def job(self, session: Session) -> Callable[[], list[bytes]]:
-        """Returns what runs the job and returns what the last stage yields; it waits for Spark."""
+        """Returns a function that runs the job, waits, and returns what the last stage yields."""
         context = context_of(session.driver)
         if context is None:
             return lambda: self._with_frames(session.driver)

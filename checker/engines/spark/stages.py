@@ -40,10 +40,10 @@ from checker.results.answer import INTERRUPTED
 SLICE = 0.2
 """Seconds of expansion between two checks of the clock and of the folder's messages."""
 BLOCK_BYTES, LEAST_BYTES = 1 << 21, 1 << 16
-"""The largest number of bytes of states in a block, and its lower bound where shards are many."""
+"""The largest number of bytes of states in a block: for few shards, and for very many."""
 HELD, BLOCKS = 1 << 26, 10
-"""Bytes that PySpark should hold before it passes them on: it holds so many blocks for each shard,
-at first.
+"""How many bytes PySpark should hold at most before it passes them on, and how many blocks it holds
+for each shard at first.
 """
 REMEMBERED, LEAST, MOST = 4, 1 << 10, 1 << 22
 """The number of sent states that are remembered for each expanded state, and its lower and upper
@@ -270,7 +270,7 @@ def expand(keeper: ShardHandle, luggage: ShardState) -> Iterator[Row]:
 
 
 def block_bytes(shards: int) -> int:
-    """Returns the largest number of bytes of states in a block that is sent to one of so many."""
+    """Returns the largest number of bytes of states in a block, by the number of shards."""
     return max(LEAST_BYTES, min(BLOCK_BYTES, HELD // (BLOCKS * shards)))
 
 

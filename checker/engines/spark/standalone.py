@@ -31,15 +31,15 @@ from checker.resources import temporary_prefix
 
 HOST = "127.0.0.1"
 SHORT_LIVED = " ".join((*QUICK, "-XX:+UseSerialGC"))
-"""Options of a Java that does not live long."""
+"""Options of a Java process that lives for a minute or so."""
 PATIENCE = 120.0
-"""Seconds in which the master has to start, then all workers, and then executors."""
+"""Seconds that the master may take to start, then all workers, and then executors."""
 CLOSING = 15.0
-"""Seconds in which a process that is to end has to."""
+"""Seconds that a process may take to end before it is killed."""
 LOOK = 0.05
 """Seconds between two checks of a process."""
 SECRET = "_SPARK_AUTH_SECRET"
-"""The environment variable with the secret: options can be seen by all users."""
+"""The environment variable with the secret: all users can read command lines."""
 HEAP = "512m"
 """Memory of an executor's Java."""
 TIED = """
@@ -51,8 +51,8 @@ wait $java; code=$?
 kill $tie 2>/dev/null
 exit $code
 """
-"""A shell with a process that ends when the shell's input does: when we end, however that is.  The
-shell's name is the file for the number of the process."""
+"""A shell that runs a process and ends it when its own input ends, that is, when we end in whatever
+way.  The shell's name is the file to which it writes the number of the process."""
 
 
 class StandaloneCluster:
@@ -104,7 +104,7 @@ class StandaloneCluster:
         }
 
     def java_of(self, name: str) -> int:
-        """Returns the process of ``master``, or of ``worker-0`` and so on."""
+        """Returns the number of the process of ``master``, or of ``worker-0`` and so on."""
         return int((self.folder / f"{name}.pid").read_text())
 
     # -- starting and stopping ------------------------------------------------------------------
@@ -147,7 +147,7 @@ class StandaloneCluster:
         return self.folder / f"{name}.log"
 
     def _said(self, name: str, pattern: str) -> str:
-        """Returns the group of a pattern, as soon as a log has it; raises :class:`SpecError`."""
+        """Waits until a log matches a pattern, and returns its group; raises :class:`SpecError`."""
         until = time.monotonic() + self.patience
         while True:
             over = self._own[name].poll() is not None
@@ -161,7 +161,7 @@ class StandaloneCluster:
             time.sleep(LOOK)
 
     def _stop(self) -> None:
-        """Ends all processes: workers end their executors.  What has not ended then is killed."""
+        """Ends all processes; workers end their executors.  Kills those that take too long."""
         started = [each for one in self._own.values() for each in descendants(one.pid)]
         for one in reversed(self._own.values()):
             assert one.stdin is not None

@@ -30,7 +30,7 @@ def carry_out(world: World, emit: ir.Emit) -> Block:
     held: list[ir.Stmt] = []
     meaning: dict[str, Expr] = {}
     for (name, type_), arg in zip(effect.params, emit.args, strict=True):
-        fits = arg.type == type_ or build.is_within(arg.type, type_)
+        fits = build.is_within(arg.type, type_)
         if fits and isinstance(arg, ir.Const | ir.Local):
             meaning[name] = arg
             continue

@@ -14,6 +14,7 @@ from checker.engines.native.codegen.layout import Layout
 from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import NOTHING
 from checker.reductions.reduction_plan import ReductionPlan as Reductions
+from checker.results.answer import Unsupported
 
 MIN_LEVEL_BITS = 8
 MAX_LEVEL_BITS = 24
@@ -73,13 +74,18 @@ def build(
 
     ``compact``: the bits of a fingerprint that may identify a state; they do where it takes more
     than a word.  ``walks``: it makes random walks, too; ``steps``: it gives the steps of
-    single states; ``narrow``: its table has 32-bit slots, where the image without that
-    ``narrows``.
+    single states; ``narrow``: its table has 32-bit slots, which only an image that ``narrows`` can
+    have.
     """
 
     def made() -> KernelImage:
         from checker.engines.native.codegen.make_image import make_image
+        from checker.engines.native.codegen.packing import TooWide
+        from checker.engines.native.codegen.too_wide import describe
 
-        return make_image(system, reductions, compact, walks, steps, narrow)
+        try:
+            return make_image(system, reductions, compact, walks, steps, narrow)
+        except TooWide as why:
+            raise Unsupported(describe(system, why)) from None
 
     return kept.result(made, "image", system, reductions, (compact, walks, steps, narrow))

@@ -16,7 +16,6 @@ from checker.engines.native.codegen.folded_set import LEAST_WORDS, MOST_WORDS, F
 from checker.engines.native.codegen.image import MAX_LEVEL_BITS, MIN_LEVEL_BITS, KernelImage
 from checker.engines.native.codegen.layout import Layout, lay_out
 from checker.engines.native.codegen.narrow_set import NarrowSet
-from checker.engines.native.codegen.packing import TooWide
 from checker.engines.native.codegen.search_loop import SearchLoop
 from checker.engines.native.codegen.state_predicates import (
     emit_enabled_fairness,
@@ -25,7 +24,6 @@ from checker.engines.native.codegen.state_predicates import (
 )
 from checker.engines.native.codegen.statements import chooses
 from checker.engines.native.codegen.steps_loop import StepsLoop
-from checker.engines.native.codegen.too_wide import describe
 from checker.engines.native.codegen.visited_set import VisitedSet
 from checker.engines.native.codegen.walk_loop import WalkLoop
 from checker.model.ir import Apply, Expr, Op, PropertyKind, TransitionSystem
@@ -49,22 +47,8 @@ def make_image(
     steps: bool,
     narrow: bool,
 ) -> KernelImage:
-    """Makes the image that :func:`checker.engines.native.codegen.image.build` returns; raises what
-    it does."""
-    try:
-        return _build(system, reductions, compact, walks, steps, narrow)
-    except TooWide as why:
-        raise Unsupported(describe(system, why)) from None
-
-
-def _build(
-    system: TransitionSystem,
-    reductions: Reductions,
-    compact: int,
-    walks: bool,
-    steps: bool,
-    narrow: bool,
-) -> KernelImage:
+    """Makes the image that :func:`checker.engines.native.codegen.image.build` returns; raises
+    :class:`TooWide` and :class:`Unsupported`."""
     layout = lay_out(system, MIN_LEVEL_BITS if reductions.acyclic else 0)
     shape = RecordLayout(layout.words, len(system.marks), len(system.properties))
     live = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.LIVENESS)
@@ -72,7 +56,6 @@ def _build(
     spare = 63 - layout.bits if layout.words == 1 and live else 0
     levels = min(spare, MAX_LEVEL_BITS) if spare >= MIN_LEVEL_BITS else 0
     functions: list[Fn] = []
-    lasting: tuple[int, ...] = ()
     for number, action in enumerate(system.actions):
         eager = ample.eager_instances(reductions, number)
         functions.append(ActionCode(system, layout, action, plan, reductions, eager=eager).emit())
@@ -81,14 +64,8 @@ def _build(
     functions += ample.functions(reductions)
     functions += normal_form.functions(layout, reductions)
     functions += normalize_successor.functions(layout, reductions)
-    for i, prop in enumerate(system.properties):
-        functions.append(question(layout, f"premise_{i}", prop.premise))
-        bad = persistence_for_some(prop) if prop.kind is PropertyKind.LIVENESS else prop.bad
-        if bad is not None:
-            functions.append(question(layout, f"bad_{i}", bad))
-            if prop.kind is PropertyKind.LIVENESS:
-                functions.append(emit_some(layout, i, bad))
-                lasting += (i,)
+    questions, lasting = _questions(system, layout)
+    functions += questions
     if plan is not None:
         functions += [emit_letters(layout, i, system.properties[i]) for i in live]
         functions += [*Interning(plan).functions(), *AdmissibleEnds(system, plan).functions()]
@@ -106,23 +83,31 @@ def _build(
     loop = WalkLoop if walks else StepsLoop if steps else SearchLoop
     runtime = loop(system, shape, seen, reductions.ample_actions)
     functions += [*runtime.functions(), *([runtime.begin()] if begins else [])]
-    text = module_text(functions)
-    digest = digest_of(text)
     limit = (1 << levels) - 1 if levels else 0
-    shift = layout.bits + 1
-    parts = (
-        layout,
-        shape,
-        shift,
-        limit,
-        live,
-        lasting,
-        plan,
-        has_justice,
-        reductions,
-        seen.compact,
+    keys = (layout.bits + 1, limit)
+    parts = (layout, shape, *keys, live, lasting, plan, has_justice, reductions, seen.compact)
+    text = module_text(functions)
+    return KernelImage(
+        text, digest_of(text), *parts, bool(begins), walks, steps, folds, narrows, narrow
     )
-    return KernelImage(text, digest, *parts, bool(begins), walks, steps, folds, narrows, narrow)
+
+
+def _questions(system: TransitionSystem, layout: Layout) -> tuple[list[Fn], tuple[int, ...]]:
+    """The code of premises and of what violates properties, and the numbers of the liveness
+    properties that single states decide.
+    """
+    functions, lasting = list[Fn](), list[int]()
+    for i, prop in enumerate(system.properties):
+        functions.append(question(layout, f"premise_{i}", prop.premise))
+        live = prop.kind is PropertyKind.LIVENESS
+        bad = persistence_for_some(prop) if live else prop.bad
+        if bad is None:
+            continue
+        functions.append(question(layout, f"bad_{i}", bad))
+        if live:
+            functions.append(emit_some(layout, i, bad))
+            lasting.append(i)
+    return functions, tuple(lasting)
 
 
 def _starting(

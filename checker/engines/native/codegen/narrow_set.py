@@ -8,8 +8,8 @@ hash tables using bidirectional linear probing", 1984; van der Vegt and Laarman,
 hash table", MEMICS 2011).  Nothing is lost: two states have the same slot in the same line only if
 they are equal.
 
-* Lines have 16 slots.  A state is in the first line, from home on, that had a free slot; behind the
-  homes there are lines enough for those of the last one.
+* Lines have 16 slots.  A state goes into the first line with a free slot, beginning at its home.
+  Further lines follow the last home.
 * A slot is claimed by compare and swap, as in :mod:`checker.engines.native.codegen.visited_set`.
 * A state that finds no free slot within reach sets CROWDED: the table has to grow.
 * The order of homes is that of mixed states.  So a table grows in its place, from its end, and its
@@ -18,6 +18,7 @@ they are equal.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 
 from checker.engines.native.codegen.emit import Fn, Val, Var, const
@@ -52,8 +53,8 @@ class Narrow(IntEnum):
 
 
 def shift_of(bits: int) -> int:
-    """By how much a value of ``bits`` bits is shifted in a step of the bijection: at least half of
-    them, so that the step is its own inverse.
+    """Returns the number of bits by which a step of the bijection shifts a value of ``bits`` bits:
+    at least half of them, so that the step is its own inverse.
     """
     return (bits + 1) // 2
 
@@ -141,46 +142,68 @@ class NarrowSet(VisitedSet):
     def peek(self) -> Fn:
         """``peek(context, worker, row, mark)``: see :meth:`VisitedSet.peek`."""
         fn = Fn("peek", [("context", 0), ("worker", 0), ("row", 0), ("mark", 64)], 64, INSIDE)
-        context, worker, row, mark = fn.args
+        context, _, _, mark = fn.args
         base, key, _ = self._begin(fn, context, mark)
         line = self._line(fn, context, base.get())
         with fn.if_(fn.ne(fn.among(line, key.get()), const(0, LANES))):
             fn.ret(const(0))
-        with fn.if_(fn.eq(fn.among(line, const(0, SLOT)), const(0, LANES))):
-            following = fn.add(base.get(), const(LINE))
-            fn.prefetch(fn.at(address(fn, context, Context.TABLE), following))
-            fn.ret(const(1))
-        full = fn.call("insert", [context, worker, row, mark], 64)
-        fn.ret(fn.add(full, full))
-        return fn
+        is_full = fn.eq(fn.among(line, const(0, SLOT)), const(0, LANES))
+        return self._end_peek(fn, is_full, lambda: fn.add(base.get(), const(LINE)))
 
     def insert(self) -> Fn:
         """``insert(context, worker, row, mark)``: 0, or 1 where a new state has no room."""
         fn = Fn("insert", [("context", 0), ("worker", 0), ("row", 0), ("mark", 64)], 64, OUTSIDE)
         context, worker, row, mark = fn.args
-        base, key, beyond = self._begin(fn, context, mark)
-        with fn.forever() as mine:
-            line, full, again = self._line(fn, context, base.get()), fn.label(), fn.label()
-            with fn.if_(fn.ne(fn.among(line, key.get()), const(0, LANES))):
+
+        def look(line: Val, key: Val) -> None:
+            with fn.if_(fn.ne(fn.among(line, key), const(0, LANES))):
                 fn.ret(const(0))
-            free = fn.among(line, const(0, SLOT))
-            fn.leave_if(fn.eq(free, const(0, LANES)), full)
+
+        def ready() -> None:
             count = get(fn, worker, Worker.COUNT)
             with fn.if_(fn.le(get(fn, worker, Worker.CAP), count)):
                 fn.ret(const(1))
             rows = fn.load(fn.at(context, fn.add(const(Context.ROWS), self._id(fn, worker))), 0)
             self.copy(fn, row, self.row(fn, rows, count))
-            fn.leave_if(self._claimed(fn, context, base.get(), free, key.get()), mine)
+
+        self._take_slot(fn, context, worker, mark, look, ready, const(1))
+        put(fn, worker, Worker.COUNT, fn.add(get(fn, worker, Worker.COUNT), const(1)))
+        fn.ret(const(0))
+        return fn
+
+    def _take_slot(
+        self,
+        fn: Fn,
+        context: Val,
+        worker: Val,
+        mark: Val,
+        look: Callable[[Val, Val], None] | None = None,
+        ready: Callable[[], None] | None = None,
+        crowded: Val | None = None,
+    ) -> None:
+        """Emits what claims a slot for a mixed state.
+
+        ``look``: emits what is done first with each line and the content of the state's slot there;
+        ``ready``: what is done before a free slot is claimed.  If there is no free slot within
+        reach, CROWDED is set, and the function returns ``crowded``.
+        """
+        base, key, beyond = self._begin(fn, context, mark)
+        with fn.forever() as done:
+            line, full, again = self._line(fn, context, base.get()), fn.label(), fn.label()
+            if look is not None:
+                look(line, key.get())
+            free = fn.among(line, const(0, SLOT))
+            fn.leave_if(fn.eq(free, const(0, LANES)), full)
+            if ready is not None:
+                ready()
+            fn.leave_if(self._claimed(fn, context, base.get(), free, key.get()), done)
             fn.jump(again)
             fn.place_fresh(full)
             self._go_on(fn, base, key)
             with fn.if_(fn.eq(key.get(), beyond)):
                 put(fn, worker, Worker.CROWDED, const(1))
-                fn.ret(const(1))
+                fn.ret(crowded)
             fn.place(again)
-        put(fn, worker, Worker.COUNT, fn.add(get(fn, worker, Worker.COUNT), const(1)))
-        fn.ret(const(0))
-        return fn
 
     def _id(self, fn: Fn, worker: Val) -> Val:
         return get(fn, worker, Worker.ID)
@@ -203,24 +226,6 @@ class NarrowSet(VisitedSet):
 
     # -- whole tables ---------------------------------------------------------------------------
 
-    def _add(self, fn: Fn, context: Val, worker: Val, mark: Val) -> None:
-        """Emits what claims a slot for a mixed state that is not in the table; the function returns
-        where there is none within reach, and sets CROWDED.
-        """
-        base, key, beyond = self._begin(fn, context, mark)
-        with fn.forever() as done:
-            free = fn.among(self._line(fn, context, base.get()), const(0, SLOT))
-            full, again = fn.label(), fn.label()
-            fn.leave_if(fn.eq(free, const(0, LANES)), full)
-            fn.leave_if(self._claimed(fn, context, base.get(), free, key.get()), done)
-            fn.jump(again)
-            fn.place_fresh(full)
-            self._go_on(fn, base, key)
-            with fn.if_(fn.eq(key.get(), beyond)):
-                put(fn, worker, Worker.CROWDED, const(1))
-                fn.ret()
-            fn.place(again)
-
     def reinsert(self) -> Fn:
         """``reinsert(context, worker, begin, end, level)``: see :meth:`VisitedSet.reinsert`; sets
         CROWDED where a row has no place.
@@ -233,7 +238,7 @@ class NarrowSet(VisitedSet):
             later = fn.add(i, const(AHEAD))
             ahead = self.row(fn, rows, fn.select(fn.lt(later, end), later, i))
             self.ask_for(fn, context, self.mark(fn, ahead))
-            self._add(fn, context, worker, self.mark(fn, self.row(fn, rows, i)))
+            self._take_slot(fn, context, worker, self.mark(fn, self.row(fn, rows, i)))
         fn.ret()
         return fn
 
@@ -254,7 +259,7 @@ class NarrowSet(VisitedSet):
             away = fn.sub(fn.and_(content, low), const(1))
             line = fn.sub(fn.add(first, fn.lshr(i, const(4))), away)
             mixed = self._mixed(fn, old, line, fn.lshr(content, near))
-            self._add(fn, context, worker, fn.shl(mixed, const(64 - self.bits)))
+            self._take_slot(fn, context, worker, fn.shl(mixed, const(64 - self.bits)))
             fn.place(free)
         fn.ret()
         return fn

@@ -20,6 +20,9 @@ have any number of slots, and grow by any amount.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from checker.engines.native.codegen import fields
 from checker.engines.native.codegen.emit import Fn, Val, Var, const
 from checker.engines.native.codegen.fields import LINE, Context, Worker
@@ -98,7 +101,7 @@ class Rows:
         return fn.at(rows, fn.mul(index, const(self.words)))
 
     def mark(self, fn: Fn, row: Val) -> Val:
-        """What a row is looked up by."""
+        """The number by which a row is looked up: its fingerprint."""
         return fn.call("fingerprint", [row], 64)
 
     def note(self) -> Fn:
@@ -283,9 +286,16 @@ class VisitedSet(Rows):
             slot, level = self._slot(fn, context, found.get()), get(fn, context, Context.LEVEL)
             self.note_level(fn, context, worker, slot, level)
             fn.ret(const(0))
-        with fn.if_(fn.eq(free, const(0, 8))):
-            following = self._after(fn, context, base)
-            fn.prefetch(fn.at(address(fn, context, Context.TABLE), following))
+        following = partial(self._after, fn, context, base)
+        return self._end_peek(fn, fn.eq(free, const(0, 8)), following)
+
+    def _end_peek(self, fn: Fn, is_full: Val, following: Callable[[], Val]) -> Fn:
+        """Emits the end of :meth:`peek`, where a state is not in its own line; ``following``: emits
+        the word of the table at which the next line begins.
+        """
+        context, worker, row, mark = fn.args
+        with fn.if_(is_full):
+            fn.prefetch(fn.at(address(fn, context, Context.TABLE), following()))
             fn.ret(const(1))
         full = fn.call("insert", [context, worker, row, mark], 64)
         fn.ret(fn.add(full, full))

@@ -13,35 +13,34 @@ from checker.engines.native.codegen.narrow_set import SLOT, Narrow
 from checker.engines.native.search.memory import RESERVED, Buffer, installed_memory
 
 LOAD = 0.86
-"""The greatest part of the slots that is in use."""
+"""The largest share of the slots that may be in use."""
 GROWTH = 1.25
-"""The factor by which the table grows: it is read and written in order, so often is cheap."""
+"""The factor by which the table grows.  It is read and written in order, so it may grow often."""
 LEAST_NEAR, MOST_NEAR = 4, 8
 """The bits of a slot that hold the distance from home, at least and at most."""
 REACH = (1 << MOST_NEAR) - 1
-"""The number of lines behind the homes."""
+"""The number of lines after the last home: a state may be that far from its own."""
 MOST_LINES = 1 << 31
-"""A table has fewer lines: products of two numbers of lines have to fit into a word."""
+"""A table has fewer lines than this: the product of two of their numbers must fit into a word."""
 MOST_SLOTS = (MOST_LINES - 1 + REACH) * LINE
 """The most words of a table."""
 FROM = 1 << 20
-"""The words of a table of 64-bit slots from which on it may change to 32-bit slots: the kernel for
-those is compiled then.
-"""
+"""A table of 64-bit slots with at least so many words may change to 32-bit slots."""
 BLOCK = 1 << 16
-"""The number of lines that are moved together: what is copied meanwhile is not counted."""
+"""The number of lines that are moved together; their copy does not count as memory in use."""
 LINE_BYTES = 8 * LINE
 
 
 def least_slots(bits: int) -> int | None:
-    """The words of the smallest table for states of ``bits`` bits; ``None``: there is none."""
+    """Returns the size in words of the smallest table for states of ``bits`` bits; ``None`` if
+    there is no such table."""
     lines = 1 << max(0, bits + LEAST_NEAR - SLOT)
     return (lines + REACH) * LINE if lines < MOST_LINES else None
 
 
 class Places:
-    """What a table of ``slots`` words is for states of ``bits`` bits, as the record that native
-    code reads.
+    """The layout of a table of ``slots`` words for states of ``bits`` bits, with the record that
+    native code reads.
     """
 
     def __init__(self, bits: int, slots: int) -> None:
@@ -67,17 +66,17 @@ class Places:
 
 
 def states_in(slots: int) -> int:
-    """The number of states for which a table of so many words has room."""
+    """Returns the number of states for which a table of ``slots`` words has room."""
     return int(2 * (slots - REACH * LINE) * LOAD)
 
 
 def slots_for(states: int) -> int:
-    """The words of a table with room for so many states."""
+    """Returns the size of a table with room for so many states, in words."""
     return (int(states / (2 * LINE * LOAD)) + 1 + REACH) * LINE
 
 
 def new_table(slots: int) -> Buffer:
-    """An empty table that grows in its place, where the system can do that."""
+    """Returns an empty table; it can grow in its place if the system allows that."""
     return Buffer(8 * slots, min(installed_memory(), RESERVED))
 
 

@@ -73,7 +73,7 @@ class OutOfMemory(Exception):
 
 
 class TableLost(MemoryError):
-    """The table can't be made again: the search can't go on."""
+    """There is no room to make the table again, so the search can't go on."""
 
 
 class WorkerMemory(Struct):
@@ -273,7 +273,7 @@ class Store:
 
     @property
     def _crowded(self) -> bool:
-        """Whether some state found no slot within reach."""
+        """Whether some state has found no free slot within reach."""
         return self.total(Worker.CROWDED) > 0
 
     @property
@@ -492,7 +492,7 @@ class Store:
             raise OutOfMemory("not enough memory for a larger table") from error
 
     def keep_whole(self) -> None:
-        """Rows, and slots, stay whole."""
+        """From now on, rows are not folded, and slots keep 64 bits."""
         self.folds, self.narrowing = False, None
 
     def unfold(self) -> None:
@@ -619,7 +619,7 @@ class Store:
         self._in_threads(pieces)
 
     def _in_threads(self, pieces: deque[Callable[[], None]]) -> None:
-        """Calls native code that fills a table."""
+        """Calls the functions, which fill a table in native code, on all threads."""
 
         def work() -> None:
             with contextlib.suppress(IndexError):
