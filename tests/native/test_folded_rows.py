@@ -166,7 +166,6 @@ def folds_soon(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(stores, "SHORT", 0)
     monkeypatch.setattr(stores, "WORTH_IT", 99)
     monkeypatch.setattr(stores, "BLOCK", 7)
-    monkeypatch.setattr(search, "BLOCK", 7)
     monkeypatch.setattr(folding, "FIRST_NODES", 2 * CHUNK)
     return outcomes
 

@@ -63,7 +63,9 @@ def _steps(kernel: Kernel, store: Store, check_time: Callable[[], None]) -> int:
         at = 0
         while at < one.count:
             check_time()
-            at = kernel.run(context, crew.address, one.rows.address, at, one.count, 0)
+            stop = min(one.count, at + store.together(one.count))
+            rows = store.expandable(crew, one, at, stop)
+            at = kernel.run(context, crew.address, rows, at, stop, 0)
             kernel.stop.clear()
     store.best(store.shape.parent)
     return crew.get(Worker.TRANSITIONS) - before

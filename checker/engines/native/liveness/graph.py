@@ -50,8 +50,7 @@ class Numbers:
     def words(self, number: int) -> tuple[int, ...]:
         """The words of a state."""
         crew, row = self.place(number)
-        width = self.store.shape.words
-        return tuple(crew.rows.words()[row * width : (row + 1) * width])
+        return self.store.words(crew, row)
 
     def find(self, words: Sequence[int]) -> int:
         """The number of the state with these words; :data:`NONE` where it was not found."""
@@ -261,14 +260,15 @@ class _Writer:
 
     def write(self, owner: WorkerMemory, first: int) -> None:
         """Writes the edges of all states of ``owner``, whose first one has number ``first``."""
-        search, at = self.search, 0
+        search, store, at = self.search, self.store, 0
         while at < owner.count:
             if self.halt:
                 return
             search.check_time()
-            stop = min(owner.count, at + ROWS)
-            context, rows = self.store.context_address, owner.rows.address
-            at = search.kernel.run(context, self.crew.address, rows, at, stop, first)
+            stop = min(owner.count, at + store.together(ROWS))
+            rows = store.expandable(self.crew, owner, at, stop)
+            given = (store.context_address, self.crew.address, rows)
+            at = search.kernel.run(*given, at, stop, first)
             if self.crew.get(Worker.OVERFLOW):
                 self.table.grow()
             elif at < stop and not self.halt:

@@ -34,7 +34,7 @@ from checker.engines.native.liveness.graph import Numbers, build_graph
 from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
 from checker.engines.native.search.explored import Explored, GraphStates, Undecided
 from checker.engines.native.search.lift_trace import Normalizer, TraceLifter
-from checker.engines.native.search.memory import Buffer
+from checker.engines.native.search.memory import Buffer, address_of
 from checker.engines.native.search.search import Search
 from checker.engines.native.search.states import States
 from checker.engines.native.search.store import OutOfMemory, Store
@@ -254,14 +254,13 @@ class _Unfolding:
         part = Store(by.kernel, 1, by.limits.memory)
         while True:
             self.search.check_time()
-            begin, end = by.store.range_of(by.store.workers[0], by.depth)
-            codes, rows = self._belonging(begin, end)
-            if not rows.nbytes:
-                part.kernel = by.kernel
-                return part, steps
+            begin = by.store.workers[0].starts[by.depth]
             if by.depth:
                 part.open_level(by.depth)
-            part.take(rows)
+            codes = b"".join(self._take(part, rows) for rows in by.store.blocks(by.depth))
+            if Code.ALIVE not in codes:
+                part.kernel = by.kernel
+                return part, steps
             by.expand((begin + m.start(), begin + m.end()) for m in re.finditer(ALIVE, codes))
             if by.stopped is not None:
                 raise Undecided(self._why(by.stopped))
@@ -269,12 +268,13 @@ class _Unfolding:
             assert report.fault is None, "an error without symmetry that symmetry has not shown"
             steps += report.transitions
 
-    def _belonging(self, begin: int, end: int) -> tuple[bytes, memoryview]:
-        """A code for each of these rows, ALIVE where its representative is; and these rows."""
-        count, width, other = end - begin, 8 * self.words, self.numbers.store
-        source = self.by.store.workers[0].rows.address + width * begin
-        rows, found, codes = Buffer(width * count), Buffer(4 * count), Buffer(count)
-        ctypes.memmove(rows.address, source, width * count)
+    def _take(self, part: Store, given: memoryview) -> bytes:
+        """Adds those of the rows to ``part`` that belong to it; a code for each, ALIVE where its
+        representative is."""
+        width, other, source = 8 * self.words, self.numbers.store, address_of(given)
+        count = given.nbytes // width
+        rows, found, codes = Buffer(given.nbytes), Buffer(4 * count), Buffer(count)
+        ctypes.memmove(rows.address, source, given.nbytes)
         kernel, code = other.kernel, graph_kernel()
         assert kernel.normals is not None and kernel.locate is not None
         kernel.normals(other.workers[0].address, rows.address, count)
@@ -282,7 +282,8 @@ class _Unfolding:
         code.sort(found.address, count, 0, self.alive.address, codes.address)
         good = 1 << Code.ALIVE
         chosen = code.pick(source, self.words, codes.address, count, good, rows.address)
-        return bytes(codes.bytes()[:count]), rows.bytes()[: width * chosen]
+        part.take(rows.bytes()[: width * chosen])
+        return bytes(codes.bytes()[:count])
 
     def _why(self, stopped: str) -> str:
         """The reason to stop, with the limit that the user has given."""

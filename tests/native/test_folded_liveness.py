@@ -1,0 +1,162 @@
+"""Liveness on folded rows: the same verdicts, counts and runs as on whole ones, and no row is made
+whole for good."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from checker.engines.native import engine as native
+from checker.engines.native.codegen.graph_fields import NONE
+from checker.engines.native.liveness import graph
+from checker.engines.native.liveness.graph import Numbers
+from checker.engines.native.search import search
+from checker.engines.native.search import store as stores
+from checker.engines.native.search.explored import GraphStates
+from checker.engines.native.search.store import Store
+from checker.engines.options import Options
+from checker.model.evaluate import RunFault
+from checker.model.ir import PropertyKind, TransitionSystem
+from checker.reductions.choose import VERDICTS, choose
+from checker.reductions.reduction_plan import NOTHING, ReductionPlan
+from checker.results.answer import Answer, Limits, Unsupported
+from checker.session.pipeline import run_check
+from tests.agreement.circling import Circling
+from tests.agreement.generator import Generator
+from tests.agreement.test_reductions import only, with_plan
+from tests.native.test_folded_rows import folds_soon, wide  # noqa: F401
+from tests.native.test_threads import small_tables, told
+from tests.properties.test_buchi_automaton import random_formula
+
+SPECS = Path(__file__).resolve().parents[2] / "specs"
+STATES = 900
+MANY = 23
+"""The number of a circling system with more than 70 states."""
+
+
+@pytest.fixture(autouse=True)
+def _folded_for_good(
+    folds_soon: list[bool],  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tables and blocks are small, threads share all work, and nothing is made whole."""
+
+    def unfold(_: Store) -> None:
+        raise AssertionError("rows were made whole")
+
+    monkeypatch.setattr(Store, "unfold", unfold)
+    monkeypatch.setattr(search, "PARALLEL_FROM", 2)
+    monkeypatch.setattr(search, "LEAST_PIECE", 1)
+    monkeypatch.setattr(search, "LOOK_FROM", 50)
+    monkeypatch.setattr(graph, "ROWS", 5)
+    small_tables(monkeypatch, 8)
+
+
+def anything(seed: int) -> tuple[TransitionSystem, ReductionPlan]:
+    """A system of the generator of all kinds of types and expressions, with a formula about whole
+    runs."""
+    draw = random.Random(seed)
+    return wide(Generator(draw.randrange).system(random_formula(draw, 3))), NOTHING
+
+
+def circling(seed: int) -> tuple[TransitionSystem, ReductionPlan]:
+    """A system with symmetric structure that most likely runs in circles, which are unfolded."""
+    system = wide(Circling(random.Random(seed).randrange).system(None))
+    plan = choose(system, "all", VERDICTS)
+    return system, only(plan, frozenset({"symmetry", "dead"} if seed % 2 else {"symmetry"}))
+
+
+def answers(
+    system: TransitionSystem, plan: ReductionPlan, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Answer]:
+    """With whole rows, and with folded ones by one thread and by two."""
+    for short, threads in ((9, 1), (0, 1), (0, 2)):
+        monkeypatch.setattr(stores, "SHORT", short)
+        yield told(with_plan(system, plan, Limits(max_states=STATES), threads)[0])
+
+
+@pytest.mark.parametrize("make", [anything, circling])
+@pytest.mark.parametrize("seeds", [range(14), pytest.param(range(14, 150), marks=pytest.mark.slow)])
+def test_random_systems_say_the_same(
+    make: Callable[[int], tuple[TransitionSystem, ReductionPlan]],
+    seeds: range,
+    folds_soon: list[bool],  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those that are explored whole: other threads find other states first."""
+    cycles = violated = held = 0
+    for seed in seeds:
+        system, plan = make(seed)
+        try:
+            first, *others = answers(system, plan, monkeypatch)
+        except (RunFault, Unsupported):
+            continue
+        if first.stopped is not None:
+            continue
+        assert others == [first, first], seed
+        live = {prop.name for prop in system.properties if prop.kind is PropertyKind.LIVENESS}
+        cycles += first.edges > 0
+        violated += any(
+            path.loop is not None and path.loop < len(path.states) - 1
+            for name, path in first.violations.items()
+            if name in live
+        )
+        held += bool(live - first.violations.keys() - first.undecided.keys())
+    assert cycles and violated and held and True in folds_soon
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_each_state_has_one_number(threads: int) -> None:
+    """By which its words are found, and which is found by its words."""
+    system, plan = circling(MANY)
+    run, starts = native._prepare_search(system, Limits(), plan, 1, None, None, False)
+    run.run(None if starts is None else [run.kernel.image.layout.pack(s) for s, _ in starts])
+    store = Store(run.kernel, threads, None, slots=16, folds=True)
+    for depth in range(run.depth + 1):
+        if depth:
+            store.open_level(depth)
+        for rows in run.store.blocks(depth):
+            for at in range(0, rows.nbytes, store.width):  # to each worker in turn
+                store.take(rows[at : at + store.width])
+    numbers = Numbers(GraphStates(store, 0))
+    numbers.publish()
+    assert store.nodes is not None and store.states == run.store.states > 70
+    assert all(crew.count > 20 for crew in store.workers)
+    ranges = zip(numbers.firsts, store.workers, strict=True)
+    every = [first + i for first, crew in ranges for i in range(crew.count)]
+    found = [numbers.words(number) for number in every]
+    assert len(set(found)) == store.states
+    assert [numbers.find(words) for words in found] == every
+    assert numbers.find((found[0][0] ^ 1 << 50, *found[0][1:])) == NONE
+
+
+LIBRARY = (
+    ("consensus/flp/rounds", "no_coins"),
+    ("replication/raft_progress", "two"),
+    ("replication/raft_progress", "led"),
+    ("replication/raft_progress", "in_silence"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("file", "name"), LIBRARY, ids=lambda value: str(value))
+def test_the_library_says_the_same(
+    file: str,
+    name: str,
+    threads: int,
+    folds_soon: list[bool],  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spec, options = str(SPECS / f"{file}.bcast"), Options(threads=threads)
+    monkeypatch.setattr(stores, "SHORT", 9)
+    whole = run_check(spec, name, options)
+    monkeypatch.setattr(stores, "SHORT", 0)
+    folded = run_check(spec, name, options)
+    assert folded.verdicts == whole.verdicts
+    assert folded.distinct_states == whole.distinct_states
+    assert (folded.transitions, folded.depth) == (whole.transitions, whole.depth)
+    assert folded.reduced == whole.reduced
