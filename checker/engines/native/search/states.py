@@ -35,17 +35,11 @@ class Unevaluable(Exception):
         self.words = words
 
 
-class States:
-    """The states of ``search``, their graph, and the propositions that hold in them.
+class Propositions:
+    """What holds in the states of ``search``."""
 
-    ``justice_bits``: 64 bits for each, the justice conditions that hold there (``None`` where there
-    is none); ``full``: all of these bits.
-    """
-
-    def __init__(self, search: Explored, numbers: Numbers, graph: Graph) -> None:
-        self.search, self.numbers, self.graph = search, numbers, graph
-        self.full = (1 << len(search.system.justice)) - 1
-        self.justice_bits = self.justice(None)
+    def __init__(self, search: Explored, numbers: Numbers) -> None:
+        self.search, self.numbers = search, numbers
 
     def justice(self, states: array[int] | None) -> Buffer | None:
         """64 bits for each of ``states`` (``None``: all): the justice conditions that hold."""
@@ -120,7 +114,7 @@ class States:
         ``first`` if it were there, the numbers from which and up to which they are there, and
         ``first``."""
         store = self.numbers.store
-        for (first, last), crew in zip(self.graph.stretches, store.workers, strict=True):
+        for (first, last), crew in zip(self.numbers.stretches, store.workers, strict=True):
             begin = first
             while begin < last:
                 if states is not None and store.nodes is not None:
@@ -145,6 +139,20 @@ class States:
             return words(states[node % count]), node // count
 
         return key
+
+
+class States(Propositions):
+    """The states of ``search``, their graph, and the propositions that hold in them.
+
+    ``justice_bits``: 64 bits for each, the justice conditions that hold there (``None`` where there
+    is none); ``full``: all of these bits.
+    """
+
+    def __init__(self, search: Explored, numbers: Numbers, graph: Graph) -> None:
+        super().__init__(search, numbers)
+        self.graph = graph
+        self.full = (1 << len(search.system.justice)) - 1
+        self.justice_bits = self.justice(None)
 
 
 class Core(Struct, frozen=True):
