@@ -11,11 +11,14 @@ import pytest
 
 from checker.engines.native import engine as native
 from checker.engines.native.codegen.graph_fields import NONE
-from checker.engines.native.liveness import graph
+from checker.engines.native.codegen.row_selection import Code
+from checker.engines.native.liveness import cycle_detection, graph
 from checker.engines.native.liveness.graph import Numbers
+from checker.engines.native.liveness.selection import Selection
 from checker.engines.native.search import search
 from checker.engines.native.search import store as stores
 from checker.engines.native.search.explored import GraphStates
+from checker.engines.native.search.memory import Buffer
 from checker.engines.native.search.store import Store
 from checker.engines.options import Options
 from checker.model.evaluate import RunFault
@@ -108,9 +111,8 @@ def test_random_systems_say_the_same(
     assert cycles and violated and held and True in folds_soon
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_each_state_has_one_number(threads: int) -> None:
-    """By which its words are found, and which is found by its words."""
+def found_by(threads: int) -> Store:
+    """The states of a search, in turn those of each of so many workers."""
     system, plan = circling(MANY)
     run, starts = native._prepare_search(system, Limits(), plan, 1, None, None, False)
     run.run(None if starts is None else [run.kernel.image.layout.pack(s) for s, _ in starts])
@@ -119,18 +121,61 @@ def test_each_state_has_one_number(threads: int) -> None:
         if depth:
             store.open_level(depth)
         for rows in run.store.blocks(depth):
-            for at in range(0, rows.nbytes, store.width):  # to each worker in turn
+            for at in range(0, rows.nbytes, store.width):
                 store.take(rows[at : at + store.width])
+    assert store.states == run.store.states > 70
+    assert all(crew.count > 20 for crew in store.workers)
+    return store
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_each_state_has_one_number(threads: int) -> None:
+    """By which its words are found, and which is found by its words."""
+    store = found_by(threads)
+    assert store.nodes is not None
     numbers = Numbers(GraphStates(store, 0))
     numbers.publish()
-    assert store.nodes is not None and store.states == run.store.states > 70
-    assert all(crew.count > 20 for crew in store.workers)
-    ranges = zip(numbers.firsts, store.workers, strict=True)
-    every = [first + i for first, crew in ranges for i in range(crew.count)]
+    every = [number for each in numbers.stretches for number in range(*each)]
     found = [numbers.words(number) for number in every]
     assert len(set(found)) == store.states
     assert [numbers.find(words) for words in found] == every
     assert numbers.find((found[0][0] ^ 1 << 50, *found[0][1:])) == NONE
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("short", [0, 9])
+def test_the_graph_of_some_states_is_a_part(
+    short: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has their edges to one another, and no others."""
+    monkeypatch.setattr(stores, "SHORT", short)
+    store = found_by(threads)
+    search = cycle_detection._Look(store.kernel, Limits(), lambda: None)
+    numbers = Numbers(GraphStates(store, 0))
+    numbers.steps = graph.count_steps(store.kernel, numbers, search.check_time)
+    whole = graph.build_graph(search, numbers)
+    every = [number for each in numbers.stretches for number in range(*each)]
+    for share in (0, 0.1, 0.5, 1):
+        draw = random.Random(share)
+        chosen = [number for number in every if draw.random() < share]
+        alive = Buffer(numbers.count)
+        for number in chosen:
+            alive.bytes()[number] = Code.ALIVE
+        some = Selection(numbers, alive)
+        own = list(some.own())
+        assert list(some.states) == chosen == [some.number(each) for each in own]
+        names = dict(zip(chosen, own, strict=True)) | {NONE: NONE}
+        part = some.graph(search)
+        assert some.steps <= numbers.steps and (share == 1) == (some.steps == numbers.steps)
+        for number, each in zip(chosen, own, strict=True):
+            targets = [names.get(target, NONE) for target in leading(whole, number)]
+            assert leading(part, each) == targets
+
+
+def leading(of: graph.Graph, state: int) -> list[int]:
+    """Where the edges of a state lead."""
+    begin, end = of.start.words()[state : state + 2]
+    return list(of.targets.halves()[begin:end])
 
 
 LIBRARY = (
