@@ -55,7 +55,9 @@ class Numbers:
     def words(self, number: int) -> tuple[int, ...]:
         """The words of a state."""
         crew, row = self.place(number)
-        return self.store.words(crew, row)
+        rows = self.store.expandable(crew, crew, row, row + 1)
+        words = ctypes.c_uint64 * self.store.shape.words
+        return tuple(words.from_address(rows + row * self.store.width))
 
     def find(self, words: Sequence[int]) -> int:
         """The number of the state with these words; :data:`NONE` where it was not found."""

@@ -519,17 +519,6 @@ class Store:
         """The number of rows that :meth:`expandable` can give at a time: ``most`` at most."""
         return most if self.nodes is None else min(most, BLOCK)
 
-    def words(self, crew: WorkerMemory, row: int) -> tuple[int, ...]:
-        """The words of a state."""
-        width, rows = self.shape.words, crew.rows
-        if self.nodes is None:
-            return tuple(rows.words()[row * width : (row + 1) * width])
-        assert self.kernel.unfold_rows is not None
-        whole = (ctypes.c_uint64 * width)()
-        given = (rows.address, row, row + 1, ctypes.addressof(whole))
-        self.kernel.unfold_rows(self.nodes.address, *given)
-        return tuple(whole)
-
     def expandable(self, reader: WorkerMemory, owner: WorkerMemory, begin: int, end: int) -> int:
         """The address from which a row can be found by its number, for rows from ``begin`` on, at
         most BLOCK before ``end``: ``reader`` unfolds them.
