@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from unittest.mock import patch
 
 import click
 from msgspec import Struct
@@ -72,14 +73,14 @@ def measured(case: str, states: int, short: float, options: Options = ONE_THREAD
 
     found: list[Measured] = []
     in_use, open_level = [0], store.Store.open_level
-    before = store.SHORT, search.Search.run, engine.first_kernel
+    before = store.SHORT, search.Search.run
     store.SHORT, search.Search.run = short, timed  # type: ignore[method-assign]
-    engine.first_kernel = _optimised
     store.Store.open_level = opened  # type: ignore[method-assign]
     try:
-        report = run_check(path, check, options)
+        with patch.object(engine, "first_kernel", _optimised):
+            report = run_check(path, check, options)
     finally:
-        store.SHORT, search.Search.run, engine.first_kernel = before  # type: ignore[method-assign]
+        store.SHORT, search.Search.run = before  # type: ignore[method-assign]
         store.Store.open_level = open_level  # type: ignore[method-assign]
     if report.distinct_states != states:
         raise WrongAnswer(f"{case}: {report.distinct_states} states, not {states}")
