@@ -4,8 +4,11 @@ whole for good."""
 from __future__ import annotations
 
 import random
+from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -19,10 +22,14 @@ from checker.engines.native.search import search
 from checker.engines.native.search import store as stores
 from checker.engines.native.search.explored import GraphStates
 from checker.engines.native.search.memory import Buffer
+from checker.engines.native.search.states import Propositions
 from checker.engines.native.search.store import Store
 from checker.engines.options import Options
+from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.ir import PropertyKind, TransitionSystem
+from checker.model.types import Value
+from checker.properties.persistence import persistence
 from checker.reductions.choose import VERDICTS, choose
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.results.answer import Answer, Limits, Unsupported
@@ -138,6 +145,38 @@ def test_each_state_has_one_number(threads: int) -> None:
     assert len(set(found)) == store.states
     assert [numbers.find(words) for words in found] == every
     assert numbers.find((found[0][0] ^ 1 << 50, *found[0][1:])) == NONE
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_each_state_has_its_propositions(threads: int) -> None:
+    """In blocks of all states, and of some: as by the interpreter."""
+    store, (system, _) = found_by(threads), circling(MANY)
+    search: Any = SimpleNamespace(kernel=store.kernel, system=system, check_time=lambda: None)
+    holds = Propositions(search, Numbers(GraphStates(store, 0)))
+    every = [number for each in holds.numbers.stretches for number in range(*each)]
+    asked = [i for i in store.kernel.image.steady if store.kernel.some[i] is not None]
+    expected = {
+        (i, number): int(_is_bad(system, i, holds.state(number))) for i in asked for number in every
+    }
+    assert {*expected.values()} == {0, 1}
+    for i in asked:
+        found = holds.some(i, None).bytes().cast("H")
+        assert all(found[number] == expected[i, number] for number in every)
+        some = array("I", sorted(random.Random(threads).sample(every, len(every) // 3)))
+        found = holds.some(i, some).bytes().cast("H")
+        assert [found[at] for at in range(len(some))] == [expected[i, number] for number in some]
+
+
+def _is_bad(system: TransitionSystem, number: int, state: tuple[Value, ...]) -> bool:
+    """Whether a violation of a persistence property can last in a state."""
+    prop = system.properties[number]
+    bad = persistence(prop)
+    assert bad is not None
+    names = [param.name for param in prop.params]
+    return any(
+        interpreter.holds(system, bad, state, dict(zip(names, values, strict=True)))
+        for values in interpreter.assignments(prop.params)
+    )
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
