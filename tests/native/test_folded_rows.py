@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import random
+from array import array
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from pathlib import Path
@@ -192,8 +193,7 @@ def test_states_are_found_once(kind: type[FoldedSet], words: int, folds_soon: li
     assert sorted(rows_in(store)) == sorted({*states, *mixed(words, 99, 300)})
 
 
-@pytest.mark.parametrize("lacking", ["rows", "nodes"])
-def test_a_state_without_room_is_not_the_last_one(lacking: str, folds_soon: list[bool]) -> None:
+def test_a_state_without_room_is_not_added(folds_soon: list[bool]) -> None:
     """Though it was compared with others, of the same fingerprint, before there was no room."""
     store, draw = (
         Store(folding_kernel(4, WeakFolded), 1, None, slots=16, folds=True),
@@ -202,24 +202,71 @@ def test_a_state_without_room_is_not_the_last_one(lacking: str, folds_soon: list
     states = sorted({tuple(8 * draw.randrange(3) for _ in range(4)) for _ in range(60)})
     new = sorted({tuple(8 * draw.randrange(4) for _ in range(4)) for _ in range(60)} - {*states})
     insert(store, 0, states)
-    assert store.nodes is not None
     (crew,) = store.workers
-    if lacking == "nodes":
-        store.nodes.record[Fold.CAP] = store.nodes.used
-        crew.put(Worker.NODE_END, crew.get(Worker.NODE))
-        new = [(*state[:3], 1 << 40) for state in new]
     for _ in range(300):
         for batch in ([draw.choice(states), draw.choice(new)], [draw.choice(states)]):
             put(store, crew, batch)
-            crew.put(Worker.CAP, crew.count + (9 if lacking == "nodes" else 0))
+            crew.put(Worker.CAP, crew.count)
             own(store).batch(store.context_address, crew.address, len(batch))
             assert crew.get(Worker.OVERFLOW) == (len(batch) == 2)
             assert store.states == len(states)
 
 
+def test_there_are_no_more_whole_rows_than_there_is_room_for(folds_soon: list[bool]) -> None:
+    """However many rows a worker may add: those that have no room are added once others have been
+    folded."""
+    store = Store(folding_kernel(4), 1, None, slots=16, folds=True)
+    states = sorted(set(mixed(4, 1, 400)))
+    insert(store, 0, states[:100])
+    store.grow(300)
+    (crew,) = store.workers
+    _, end, _ = store.nodes.window(0) if store.nodes else (0, 0, 0)
+    put(store, crew, states[100:200])
+    crew.put(Worker.CAP, crew.count + 1000)
+    own(store).batch(store.context_address, crew.address, 100)
+    assert crew.get(Worker.OVERFLOW) and crew.count == end and not store.has_window(crew)
+    assert sorted(rows_in(store)) == states[:end]
+    store.settle()
+    assert store.has_window(crew) and sorted(rows_in(store)) == states[:end]
+    assert all(known(store, state) == (i < end) for i, state in enumerate(states))
+
+
+def test_rows_are_folded_once_there_is_room_for_their_nodes(
+    folds_soon: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that lacked it are whole, and the same ones, until then."""
+    store = Store(folding_kernel(4), 1, None, slots=16, folds=True)
+    insert(store, 0, mixed(4, 1, 40))
+    store.grow(10)
+    (crew,), nodes = store.workers, store.nodes
+    assert nodes is not None
+    before, more = rows_in(store), Store._more_nodes
+    nodes.record[Fold.CAP] = nodes.used
+    crew.put(Worker.NODE_END, crew.get(Worker.NODE))
+    new = [(i, i << 40, 1 << 50, i) for i in range(3, 8)]
+    put(store, crew, new)
+    crew.put(Worker.CAP, crew.count + len(new))
+    own(store).batch(store.context_address, crew.address, len(new))
+    assert not crew.get(Worker.OVERFLOW)
+
+    def refuses(_: Store) -> None:
+        raise OutOfMemory("none")
+
+    monkeypatch.setattr(Store, "_more_nodes", refuses)
+    with pytest.raises(OutOfMemory):
+        store.settle()
+    assert sorted(rows_in(store)) == sorted({*before, *new})
+    monkeypatch.setattr(Store, "_more_nodes", more)
+    store.settle()
+    assert nodes.window(0)[0] == crew.count
+    assert sorted(rows_in(store)) == sorted({*before, *new})
+
+
 @pytest.mark.parametrize("threads", [2, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("words", [4, pytest.param(13, marks=pytest.mark.slow)])
-def test_threads_find_states_once(words: int, threads: int, folds_soon: list[bool]) -> None:
+def test_threads_find_states_once(
+    words: int, threads: int, folds_soon: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same ones in different orders, into a table that is nearly full in the end; and no node
     is there twice."""
     store = Store(folding_kernel(words, OneNode), threads, None, slots=64, folds=True)
@@ -234,6 +281,9 @@ def test_threads_find_states_once(words: int, threads: int, folds_soon: list[boo
         crew.put(Worker.OVERFLOW, 0)
         crew.put(Worker.CAP, crew.count + len(rest))
         crew.rows = crew.rows.larger(8 * (crew.count + len(rest)), 8 * crew.count)
+        crew.whole = Buffer(len(rest) * store.width)
+        given = (crew.whole.address, crew.count, len(rest))
+        store.nodes.put_window(crew.get(Worker.ID), *given)
     store._addresses()
     orders = [draw.sample(rest, len(rest)) for _ in store.workers]
 
@@ -247,6 +297,9 @@ def test_threads_find_states_once(words: int, threads: int, folds_soon: list[boo
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, range(threads)))
+    assert sorted(rows_in(store)) == sorted({*first, *rest})
+    monkeypatch.setattr(stores, "TOGETHER", 1)
+    store.settle()
     assert sorted(rows_in(store)) == sorted({*first, *rest})
     unmade = {i for c in store.workers for i in range(c.get(Worker.NODE), c.get(Worker.NODE_END))}
     words_of = store.nodes._nodes.words()
@@ -573,3 +626,40 @@ def test_the_library_says_the_same(
     assert (folded.transitions, folded.depth) == (whole.transitions, whole.depth)
     assert folded.reduced == whole.reduced
     assert True in folds_soon
+
+
+def test_equal_pairs_have_equal_numbers() -> None:
+    """As many as there are different ones, in the order in which they are met."""
+    draw = random.Random(5)
+    for count, values in ((1, 1), (1, 9), (64, 3), (500, 40), (4096, 1 << 32)):
+        columns = [[draw.randrange(values) for _ in range(count)] for _ in range(2)]
+        columns[0][0] = columns[1][0] = values - 1
+        given = [Buffer(4 * count) for _ in range(3)]
+        for column, buffer in zip(columns, given, strict=False):
+            buffer.halves()[:count] = memoryview(array("I", column))
+        known: dict[tuple[int, int], int] = {}
+        pairs = zip(*columns, strict=True)
+        expected = [known.setdefault(pair, len(known)) for pair in pairs]
+        numbers = folding.PairNumbers(count)
+        for _ in range(2):
+            assert numbers.write(*given) == len(known)
+            assert list(given[2].halves()[:count]) == expected
+
+
+@pytest.mark.parametrize("settled", [False, True])
+def test_levels_are_dropped(settled: bool, folds_soon: list[bool]) -> None:
+    """Whole rows as well as folded ones; and the same states can be found again."""
+    store = Store(folding_kernel(4), 1, None, slots=64, folds=True)
+    first, later = sorted(set(mixed(4, 1, 200))), [(i, 1 << 50, 0, i) for i in range(90)]
+    insert(store, 0, first)
+    store.open_level(1)
+    insert(store, 0, later)
+    if settled:
+        store.settle()
+    assert store.nodes is not None and store.level_size(1) == len(later)
+    store.drop(1)
+    assert sorted(rows_in(store)) == first and store.states == len(first)
+    assert not any(known(store, state) for state in later)
+    insert(store, 0, [*first, *reversed(later)])
+    assert rows_in(store)[len(first) :] == later[::-1]
+    assert all(known(store, state) for state in [*first, *later])

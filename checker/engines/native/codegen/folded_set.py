@@ -8,14 +8,15 @@ takes eight bytes, a slot, and the nodes that no earlier state has.
 
 * A pair has one number: a slot of the nodes' table is claimed by compare and swap, as one of states
   is.  So two trees are equal just where their roots are, and subtrees where their numbers are.
-* A worker knows the tree of the last row that it has found or inserted.  Of the next one only the
-  nodes above pieces that differ are read, or made.
+* A worker knows the tree of the last row that it has folded.  Of the next one only the nodes above
+  pieces that differ are looked for, or made.
 * Slots have 32 bits: the reference to a root or a node, from 1 on, and above it as many bits of the
   fingerprint as there is room for.
 * Which pieces are neighbours is data (``CHILDREN``), so that it can follow from the first states.
 
-A row is folded only where it is new: the fingerprint of the whole row selects its slot, as of rows
-that are not folded.
+The fingerprint of the whole row selects its slot, as of rows that are not folded.  The newest rows
+of a worker are whole still, and are folded together: a successor that is known already is often one
+of them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from collections.abc import Callable
 from enum import IntEnum
 
 from checker.engines.native.codegen.emit import Fn, Val, Var, const
-from checker.engines.native.codegen.fields import LINE, Context, Worker
+from checker.engines.native.codegen.fields import LINE, MAX_WORKERS, Context, Worker
 from checker.engines.native.codegen.record_access import address, field, get, put
 from checker.engines.native.codegen.visited_set import INSIDE, OUTSIDE, VisitedSet
 
@@ -49,7 +50,10 @@ class Fold(IntEnum):
     ROW_BITS = 6  # those of them that are the number of a row
     CHILDREN = 8  # for each node, from below: the positions of its parts, the second shifted by 8
     ANCESTORS = CHILDREN + 2 * MOST_WORDS  # for each piece: bit set, the nodes above it
-    USED = ANCESTORS + 2 * MOST_WORDS  # how many nodes workers have taken; in a line of its own
+    FROM = ANCESTORS + 2 * MOST_WORDS  # for each worker: its first row that is whole still
+    END = FROM + MAX_WORKERS  # for each worker: up to where there is room for whole rows
+    WHOLE = END + MAX_WORKERS  # for each worker: the address at which row 0 would be, were it whole
+    USED = WHOLE + MAX_WORKERS  # how many nodes workers have taken; in a line of its own
     SIZE = USED + LINE
 
 
@@ -73,8 +77,13 @@ class FoldedSet(VisitedSet):
     def functions(self) -> list[Fn]:
         both = [fn for fn in super().functions() if fn.name not in _OTHERWISE]
         choosing = [self._choose(of) for of in _OTHERWISE.values()]
-        mine = [self.changed(), self.node_of(), self.fold(), self.equal(), self.unfold()]
-        mine += [self.insert_folded(), self.insert_folded_batch(), self.find_folded()]
+        mine = [self.changed(), self.node_of(), self.fold(), self.unfold()]
+        mine += [
+            self.row_of(),
+            self.insert_folded(),
+            self.insert_folded_batch(),
+            self.find_folded(),
+        ]
         mine += [self.reinsert_folded(), self.fold_rows(), self.unfold_rows(), self.index_nodes()]
         return [*both, *(fn for pair in choosing for fn in pair), *mine]
 
@@ -162,54 +171,9 @@ class FoldedSet(VisitedSet):
         fn.ret(const(0))
         return fn
 
-    def equal(self) -> Fn:
-        """``equal(fold, worker, root, row, changed)``: whether the tree of a root is that of a row,
-        which is then the worker's last one.
-        """
-        params = [("fold", 0), ("worker", 0), ("root", 64), ("row", 0), ("changed", 64)]
-        fn = Fn("equal", params, 1, OUTSIDE)
-        fold, worker, root, row, changed = fn.args
-        last, seen = address(fn, worker, Worker.LAST), fn.alloca(32, 2 * self.pieces)
-        nodes, no = address(fn, fold, Fold.NODES), fn.label()
-        pair, node, todo = fn.var(root), fn.var(const(self.root)), fn.var(changed)
-        with fn.forever() as done:
-            halves = (fn.resize(pair.get(), 32), fn.resize(fn.lshr(pair.get(), const(32)), 32))
-            for half, position in zip(halves, self._parts(fn, fold, node.get()), strict=True):
-                fn.store(half, fn.at(seen, position, 32))
-                leaf = fn.lt(position, const(self.pieces))
-                shift = fn.and_(fn.sub(position, const(self.pieces)), const(63))
-                below = fn.and_(fn.lshr(changed, shift), const(1))
-                open_ = fn.and_(fn.ne(below, const(0)), fn.xor(leaf, const(1, 1)))
-                base = self._either(fn, leaf, row, last)
-                other = fn.ne(half, self._piece(fn, base, position))
-                fn.leave_if(fn.and_(other, fn.xor(open_, const(1, 1))), no)
-            todo.set(fn.xor(todo.get(), fn.shl(const(1), node.get())))
-            fn.leave_if(fn.eq(todo.get(), const(0)), done)
-            node.set(fn.sub(const(63), fn.intrinsic("ctlz", todo.get(), "i1 true")))
-            number = self._piece(fn, seen, fn.add(node.get(), const(self.pieces)))
-            pair.set(fn.load(fn.at(nodes, fn.resize(number, 64)), 64))
-        self._remember(fn, worker, row, changed, seen)
-        fn.ret(const(1, 1))
-        fn.place_fresh(no)
-        fn.ret(const(0, 1))
-        return fn
-
     def _either(self, fn: Fn, first: Val, a: Val, b: Val) -> Val:
         """One of two addresses."""
         return fn._new(0, f"select i1 {first.text}, ptr {a.text}, ptr {b.text}")
-
-    def _remember(self, fn: Fn, worker: Val, row: Val, changed: Val, seen: Val) -> None:
-        """Makes a row, the changed nodes of which are in ``seen``, the worker's last one."""
-        last = address(fn, worker, Worker.LAST)
-        self.copy(fn, row, last)
-        todo = fn.var(fn.xor(changed, const(1 << self.root)))
-        with fn.forever() as done:
-            fn.leave_if(fn.eq(todo.get(), const(0)), done)
-            node = fn.intrinsic("cttz", todo.get(), "i1 true")
-            position = fn.add(node, const(self.pieces))
-            fn.store(self._piece(fn, seen, position), fn.at(last, position, 32))
-            todo.set(fn.and_(todo.get(), fn.sub(todo.get(), const(1))))
-        put(fn, worker, Worker.KNOWN, const(1))
 
     def unfold(self) -> Fn:
         """``unfold(fold, root, out)``: writes the row of a tree, then the numbers of its nodes."""
@@ -338,14 +302,6 @@ class FoldedSet(VisitedSet):
                 put(fn, worker, Worker.NODE_END, end)
                 fn.jump(done)
 
-    def _root_at(self, fn: Fn, context: Val, fold: Val, reference: Val) -> tuple[Val, Val, Val]:
-        """The address of the root that a reference means, its owner and its row."""
-        bits = get(fn, fold, Fold.ROW_BITS)
-        owner = fn.lshr(reference, bits)
-        row = fn.sub(fn.and_(reference, self._below(bits, fn)), const(1))
-        roots = fn.load(fn.at(context, fn.add(const(Context.ROWS), owner)), 0)
-        return fn.at(roots, row), owner, row
-
     def _own(self, fn: Fn, fold: Val, worker: Val, row: Val) -> Val:
         """The reference to a row of a worker."""
         owner = fn.shl(get(fn, worker, Worker.ID), get(fn, fold, Fold.ROW_BITS))
@@ -359,33 +315,29 @@ class FoldedSet(VisitedSet):
         )
 
     def insert_folded(self) -> Fn:
-        """``insert_folded(context, worker, row, mark)``: 0, or 1 where a new state, or one of its
-        nodes, has no room.
+        """``insert_folded(context, worker, row, mark)``: 0, or 1 where a new state has no room.
+
+        A new row is whole until :class:`Store` folds it.
         """
         params = [("context", 0), ("worker", 0), ("row", 0), ("mark", 64)]
         fn = Fn("insert_folded", params, 64, OUTSIDE)
         context, worker, row, mark = fn.args
-        fold = address(fn, context, Context.FOLD)
-        changed = fn.var(fn.call("changed", [fold, worker, row], 64))
+        fold, out = address(fn, context, Context.FOLD), fn.alloca(64, self.pieces)
 
         def is_it(reference: Val) -> None:
-            place, owner, local = self._root_at(fn, context, fold, reference)
-            root = fn.load(place, 64)
-            same = fn.call("equal", [fold, worker, root, row, changed.get()], 1)
-            with fn.if_(same):
+            owner, local = self._meant(fn, fold, reference)
+            found = fn.call("row_of", [context, owner, local, out], 0)
+            with fn.if_(self.same(fn, found, row)):
                 self._note_row(fn, context, worker, owner, local)
                 fn.ret(const(0))
 
         def make() -> Val:
-            count = get(fn, worker, Worker.COUNT)
-            with fn.if_(fn.le(get(fn, worker, Worker.CAP), count)):
+            count, mine = get(fn, worker, Worker.COUNT), get(fn, worker, Worker.ID)
+            end = fn.load(fn.at(fold, fn.add(mine, const(Fold.END))), 64)
+            cap = get(fn, worker, Worker.CAP)
+            with fn.if_(fn.or_(fn.le(cap, count), fn.le(end, count))):
                 fn.ret(const(1))
-            full = fn.call("fold", [fold, worker, row, changed.get()], 64)
-            with fn.if_(fn.ne(full, const(0))):
-                fn.ret(const(1))
-            changed.set(const(1 << self.root))
-            roots = fn.at(context, fn.add(const(Context.ROWS), get(fn, worker, Worker.ID)))
-            fn.store(get(fn, worker, Worker.ROOT), fn.at(fn.load(roots, 0), count))
+            self.copy(fn, row, self._whole_at(fn, fold, mine, count))
             return self._own(fn, fold, worker, count)
 
         def claimed() -> None:
@@ -394,6 +346,39 @@ class FoldedSet(VisitedSet):
 
         self._search(fn, *self._visited(fn, context, fold), mark, is_it, make, claimed)
         fn.ret(const(0))
+        return fn
+
+    def _meant(self, fn: Fn, fold: Val, reference: Val) -> tuple[Val, Val]:
+        """The owner and the row that a reference means."""
+        bits = get(fn, fold, Fold.ROW_BITS)
+        row = fn.sub(fn.and_(reference, self._below(bits, fn)), const(1))
+        return fn.lshr(reference, bits), row
+
+    def _is_whole(self, fn: Fn, fold: Val, owner: Val, row: Val) -> Val:
+        """Whether a row has not been folded yet."""
+        return fn.le(fn.load(fn.at(fold, fn.add(owner, const(Fold.FROM))), 64), row)
+
+    def _whole_at(self, fn: Fn, fold: Val, owner: Val, row: Val) -> Val:
+        """The address of a row that is whole."""
+        return self.row(fn, fn.load(fn.at(fold, fn.add(owner, const(Fold.WHOLE))), 0), row)
+
+    def _root_at(self, fn: Fn, context: Val, owner: Val, row: Val) -> Val:
+        """The address of the root of a row that is folded."""
+        return fn.at(fn.load(fn.at(context, fn.add(const(Context.ROWS), owner)), 0), row)
+
+    def row_of(self) -> Fn:
+        """``row_of(context, owner, row, out)``: the address of a row: where it is whole, or
+        ``out``, where it is unfolded.
+        """
+        params = [("context", 0), ("owner", 64), ("row", 64), ("out", 0)]
+        fn = Fn("row_of", params, 0, INSIDE)
+        context, owner, row, out = fn.args
+        fold = address(fn, context, Context.FOLD)
+        with fn.if_(self._is_whole(fn, fold, owner, row)):
+            fn.ret(self._whole_at(fn, fold, owner, row))
+        root = fn.load(self._root_at(fn, context, owner, row), 64)
+        fn.call("unfold", [fold, root, out], None)
+        fn.ret(out)
         return fn
 
     def _note_row(self, fn: Fn, context: Val, worker: Val, owner: Val, local: Val) -> None:
@@ -419,7 +404,10 @@ class FoldedSet(VisitedSet):
             some = fn.or_(fn.among(line, tag, mask=mask), const(1 << 15, 16))
             slot = fn.load(fn.at(table, self._in_line(fn, base, some), 32), 32)
             reference = fn.resize(fn.and_(slot, fn.xor(mask, const(-1, 32))), 64)
-            fn.prefetch(self._root_at(fn, context, fold, reference)[0])
+            owner, local = self._meant(fn, fold, reference)
+            whole = self._whole_at(fn, fold, owner, local)
+            root = self._root_at(fn, context, owner, local)
+            fn.prefetch(self._either(fn, self._is_whole(fn, fold, owner, local), whole, root))
         with fn.count(count) as i:
             given = [context, worker, self.row(fn, batch, i), fn.load(fn.at(hashes, i), 64)]
             full = fn.call("insert_folded", given, 64)
@@ -434,9 +422,8 @@ class FoldedSet(VisitedSet):
         fold, out = address(fn, context, Context.FOLD), fn.alloca(64, self.pieces)
 
         def is_it(reference: Val) -> None:
-            root = fn.load(self._root_at(fn, context, fold, reference)[0], 64)
-            fn.call("unfold", [fold, root, out], None)
-            with fn.if_(self.same(fn, out, row)):
+            found = fn.call("row_of", [context, *self._meant(fn, fold, reference), out], 0)
+            with fn.if_(self.same(fn, found, row)):
                 fn.ret(reference)
 
         def make() -> Val:
@@ -456,7 +443,7 @@ class FoldedSet(VisitedSet):
         fn = Fn("reinsert_folded", params, None, OUTSIDE)
         context, worker, begin, end, _ = fn.args
         fold = address(fn, context, Context.FOLD)
-        rows = fn.load(fn.at(context, fn.add(const(Context.ROWS), get(fn, worker, Worker.ID))), 0)
+        mine = get(fn, worker, Worker.ID)
         out, marks = fn.alloca(64, self.pieces), fn.alloca(64, TOGETHER)
         blocks = fn.lshr(fn.add(fn.sub(end, begin), const(TOGETHER - 1)), const(5))
         with fn.count(blocks) as block:
@@ -464,9 +451,8 @@ class FoldedSet(VisitedSet):
             left = fn.sub(end, first)
             many = fn.select(fn.lt(left, const(TOGETHER)), left, const(TOGETHER))
             with fn.count(many) as i:
-                root = fn.load(fn.at(rows, fn.add(first, i)), 64)
-                fn.call("unfold", [fold, root, out], None)
-                mark = fn.call("fingerprint", [out], 64)
+                row = fn.call("row_of", [context, mine, fn.add(first, i), out], 0)
+                mark = fn.call("fingerprint", [row], 64)
                 fn.store(mark, fn.at(marks, i))
                 self.ask_for(fn, context, mark)
             with fn.count(many) as i:
@@ -521,14 +507,14 @@ class FoldedSet(VisitedSet):
         return fn
 
     def unfold_rows(self) -> Fn:
-        """``unfold_rows(fold, roots, begin, end, rows)``: writes the rows of roots."""
-        params = [("fold", 0), ("roots", 0), ("begin", 64), ("end", 64), ("rows", 0)]
+        """``unfold_rows(context, worker, begin, end, out)``: writes whole rows of a worker."""
+        params = [("context", 0), ("worker", 0), ("begin", 64), ("end", 64), ("out", 0)]
         fn = Fn("unfold_rows", params, None)
-        fold, roots, begin, end, rows = fn.args
-        out = fn.alloca(64, self.pieces)
+        context, worker, begin, end, out = fn.args
+        owner, tree = get(fn, worker, Worker.ID), fn.alloca(64, self.pieces)
         with fn.count(end, begin) as i:
-            fn.call("unfold", [fold, fn.load(fn.at(roots, i), 64), out], None)
-            self.copy(fn, out, self.row(fn, rows, fn.sub(i, begin)))
+            row = fn.call("row_of", [context, owner, i, tree], 0)
+            self.copy(fn, row, self.row(fn, out, fn.sub(i, begin)))
         fn.ret()
         return fn
 

@@ -6,15 +6,16 @@ See :mod:`checker.engines.native.codegen.folded_set`.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from heapq import heappop, heappush
-from operator import add
 
 from msgspec import Struct
 
 from checker.engines.native.codegen.fields import LINE, Worker
 from checker.engines.native.codegen.folded_set import CHUNK, Fold
-from checker.engines.native.codegen.jit import Kernel
+from checker.engines.native.codegen.jit import Kernel, compile_functions
+from checker.engines.native.codegen.pair_numbers import number_pairs
 from checker.engines.native.search.memory import RESERVED, Buffer, installed_memory
 
 SAMPLE = 4096
@@ -56,41 +57,57 @@ def shape_of(rows: Sequence[bytes]) -> Shape:
     changes seldom, or changes together, is at the bottom.  Two parts have at least as many values
     together as either of them, so few pairs are counted.
     """
-    pieces, shift = len(rows[0]) // 4, len(rows).bit_length()
-    columns: dict[int, list[int]] = {}
-    shifted: dict[int, list[int]] = {}
+    pieces, numbers = len(rows[0]) // 4, PairNumbers(len(rows))
+    columns: dict[int, Buffer] = {}
     different: dict[int, int] = {}
     waiting: list[tuple[int, bool, int, int]] = []  # values at least; if that is exact; parts
     children: list[tuple[int, int]] = []
 
-    def enter(part: int, values: Sequence[Hashable]) -> None:
-        columns[part], different[part] = (found := _numbered(values)), max(found) + 1
-        shifted[part] = [value << shift for value in found]
-        for other in columns.keys() - {part}:
-            least = max(different[other], different[part])
-            heappush(waiting, (least, False, other, part))
+    def enter(part: int, first: Buffer, second: Buffer) -> None:
+        columns[part] = Buffer(4 * len(rows))
+        different[part] = numbers.write(first, second, columns[part])
+        for one in columns.keys() - {part}:
+            least = max(different[one], different[part])
+            heappush(waiting, (least, False, one, part))
 
+    values = memoryview(b"".join(rows)).cast("I")
+    column, nothing, counted = (Buffer(4 * len(rows)) for _ in range(3))
     for piece in range(pieces):
-        enter(piece, [row[4 * piece : 4 * piece + 4] for row in rows])
+        column.halves()[: len(rows)] = values[piece::pieces]
+        enter(piece, column, nothing)
     while len(columns) > 1:
         _, is_exact, first, second = heappop(waiting)
         if first not in columns or second not in columns:
             continue
-        together = list(map(add, shifted[first], columns[second]))
         if not is_exact:
-            heappush(waiting, (len(set(together)), True, first, second))
+            count = numbers.write(columns[first], columns[second], counted)
+            heappush(waiting, (count, True, first, second))
             continue
-        for part in (first, second):
-            del columns[part], shifted[part]
-        enter(pieces + len(children), together)
+        enter(pieces + len(children), columns.pop(first), columns.pop(second))
         children.append((first, second))
     return Shape(pieces, tuple(children))
 
 
-def _numbered(values: Sequence[Hashable]) -> list[int]:
-    """Equal numbers for equal values."""
-    known: dict[Hashable, int] = {}
-    return [known.setdefault(value, len(known)) for value in values]
+class PairNumbers:
+    """Numbers for the pairs of two columns of ``count`` numbers of 32 bits (see
+    :mod:`checker.engines.native.codegen.pair_numbers`)."""
+
+    def __init__(self, count: int) -> None:
+        self._count, self._bits = count, count.bit_length()
+        self._table, self._number = Buffer(16 << self._bits), _number_pairs()
+
+    def write(self, first: Buffer, second: Buffer, out: Buffer) -> int:
+        """Writes a column of numbers, equal for equal pairs; returns how many different ones there
+        are.
+        """
+        self._table.clear()
+        columns = first.address, second.address, self._count
+        return self._number(*columns, self._table.address, self._bits, out.address)
+
+
+@lru_cache(maxsize=1)
+def _number_pairs() -> Callable[..., int]:
+    return compile_functions([number_pairs()]).function("number_pairs", 6)
 
 
 class Nodes:
@@ -160,6 +177,26 @@ class Nodes:
         for begin, end in [*sorted(unmade), (self.used, self.used)]:
             kernel.index_nodes(self.address, at, max(at, begin))
             at = max(at, end)
+
+    def window(self, worker: int) -> tuple[int, int, int]:
+        """A worker's rows that are whole: from, up to where there is room for them, and the address
+        of row 0, were it whole."""
+        begin, end, address = (self.record[at + worker] for at in (Fold.FROM, Fold.END, Fold.WHOLE))
+        return begin, end, address
+
+    def put_window(self, worker: int, address: int, begin: int, rows: int) -> None:
+        """A worker's rows are whole from row ``begin`` on, which is at ``address``; there is room
+        for so many."""
+        record, width = self.record, 4 * self.shape.pieces
+        record[Fold.FROM + worker], record[Fold.END + worker] = begin, begin + rows
+        record[Fold.WHOLE + worker] = (address - begin * width) % (1 << 64)
+
+    def move_window(self, worker: int, begin: int) -> None:
+        """A worker's rows are whole from row ``begin`` on: those before are folded, and there are
+        none behind."""
+        old, end, address = self.window(worker)
+        first = (address + old * 4 * self.shape.pieces) % (1 << 64)
+        self.put_window(worker, first, begin, end - old)
 
     def refer(self, slots: int, workers: int) -> None:
         """Lays out the slots of a visited set, by its number of words."""

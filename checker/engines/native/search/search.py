@@ -401,6 +401,8 @@ class Search:
             self.stopped = self.limits.no_more_states
             return
         overflow = store.total(Worker.OVERFLOW) > 0
+        if not all(map(store.has_window, store.workers)):
+            store.settle()
         if store.scarce or (overflow and store.room < store.slots >> 5):
             store.grow()
         room = store.room
@@ -460,7 +462,8 @@ class Search:
                 queue.appendleft((owner, reached, end))
             if reached < stop:
                 crowded = crew.get(Worker.CROWDED)
-                if self.kernel.stop.is_set or crowded or not self._give(crew):
+                full = crowded or not store.has_window(crew)
+                if self.kernel.stop.is_set or full or not self._give(crew):
                     return
                 crew.put(Worker.OVERFLOW, 0)
             if now - before < SLICE / 8:

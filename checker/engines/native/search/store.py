@@ -56,6 +56,8 @@ SHORT = 0.5
 """Memory is short when the tables take so much of what they may take: then rows are folded."""
 WORTH_IT = 0.5
 """Rows stay whole if, folded, they would take more than this part of their bytes."""
+WINDOW = 4096
+"""The number of each worker's newest rows, where rows are folded, that are whole."""
 FOLDED_GROWTH = 1.8
 """The factor by which a table of folded rows grows: to fill it all rows are unfolded."""
 BLOCK = 1024
@@ -82,8 +84,8 @@ class WorkerMemory(Struct):
 
     ``desk``: has the record, on pages of its own, so that no two workers write to the same cache
     lines; ``spilled``: the bytes at the beginning of the rows that are on the disk.  Where rows are
-    folded, they are one word each, ``last`` is the tree of one, and ``scratch`` has room for BLOCK
-    whole rows.
+    folded, they are one word each, but for the newest ones, which are in ``whole``; ``last`` is the
+    tree of one, and ``scratch`` has room for BLOCK whole rows, to be expanded.
     """
 
     record: ctypes.Array[ctypes.c_uint64]
@@ -96,6 +98,7 @@ class WorkerMemory(Struct):
     spilled: int = 0
     last: Buffer | None = None
     scratch: Buffer | None = None
+    whole: Buffer | None = None
 
     def get(self, which: int) -> int:
         return int(self.record[which])
@@ -114,7 +117,10 @@ class WorkerMemory(Struct):
     @property
     def fixed_bytes(self) -> int:
         """The bytes of what does not grow."""
-        parts = (self.control_block, self.batch, self.hashes, self.labels, self.last, self.scratch)
+        parts = (
+            self.control_block, self.batch, self.hashes, self.labels, self.last, self.scratch,
+            self.whole,
+        )  # fmt: skip
         return sum(one.size for one in parts if one is not None)
 
 
@@ -286,6 +292,7 @@ class Store:
 
         Where memory is short the table grows by less, and rows of old levels go to the disk.
         """
+        self.settle()
         changed = self._narrow_first() or self._fold_first()
         enough = not self._crowded and not self._full and self.room >= states
         if changed and enough:
@@ -449,11 +456,41 @@ class Store:
                 if 8 * nodes.used > worth or nodes.bytes > left:
                     self.folds = False
                     return False
-        for crew, roots in zip(self.workers, folded, strict=True):
-            crew.rows, crew.spilled = roots, 0
+        window = max(BLOCK, min(WINDOW, self.states // 8))
+        for i, (crew, roots) in enumerate(zip(self.workers, folded, strict=True)):
+            crew.rows, crew.spilled, crew.whole = roots, 0, Buffer(window * self.width)
+            nodes.put_window(i, crew.whole.address, crew.count, window)
         self.nodes, self.stride = nodes, 8
         self._renew(self.slots)
         return True
+
+    def has_window(self, crew: WorkerMemory) -> bool:
+        """Whether there is room for another whole row of a worker: there always is where rows are
+        not folded."""
+        return self.nodes is None or crew.count < self.nodes.window(crew.get(Worker.ID))[1]
+
+    def settle(self) -> None:
+        """Folds the rows that are whole, if rows are folded.  Raises :class:`OutOfMemory`."""
+        nodes, reached = self.nodes, [0 for _ in self.workers]
+        if nodes is None:
+            return
+        windows = [nodes.window(i) for i in range(len(self.workers))]
+
+        def fold(i: int) -> None:
+            assert self.kernel.fold_rows is not None
+            crew, (begin, _, address) = self.workers[i], windows[i]
+            given = (address, max(begin, reached[i]), crew.count, crew.rows.address)
+            reached[i] = self.kernel.fold_rows(nodes.address, crew.address, *given)
+
+        def left() -> list[int]:
+            return [i for i, crew in enumerate(self.workers) if reached[i] < crew.count]
+
+        while todo := left():
+            self._in_threads(deque(partial(fold, i) for i in todo))
+            if left():
+                self._more_nodes()
+        for i, crew in enumerate(self.workers):
+            nodes.move_window(i, crew.count)
 
     def _fold_rows(
         self, nodes: Nodes, crew: WorkerMemory, rows: int, at: int, end: int, roots: int
@@ -465,14 +502,15 @@ class Store:
             if at < end:
                 self._grow_nodes(nodes)
 
-    def _take_folded(self, crew: WorkerMemory, rows: memoryview, end: int) -> int:
-        """Folds the first rows into those of a worker, up to ``end``, which is returned."""
-        assert self.nodes is not None and crew.scratch is not None
-        begin = crew.count
-        size = (end - begin) * self.width
-        crew.scratch.bytes()[:size] = rows[:size]
-        roots = crew.rows.address + 8 * begin
-        self._fold_rows(self.nodes, crew, crew.scratch.address, 0, end - begin, roots)
+    def _take_whole(self, crew: WorkerMemory, rows: memoryview, end: int) -> int:
+        """Puts the first rows behind a worker's whole ones, as far as there is room, at most up to
+        ``end``; returns up to where."""
+        assert self.nodes is not None and crew.whole is not None
+        begin, room, _ = self.nodes.window(crew.get(Worker.ID))
+        end = min(end, room)
+        size = (end - crew.count) * self.width
+        at = (crew.count - begin) * self.width
+        crew.whole.bytes()[at : at + size] = rows[:size]
         return end
 
     def _more_nodes(self) -> None:
@@ -508,10 +546,11 @@ class Store:
         whole = list[Buffer]()
         for crew in self.workers:
             whole.append(self.make(f"rows-{crew.get(Worker.ID)}", crew.count * self.width))
-            given = (crew.rows.address, 0, crew.count, whole[-1].address)
-            self.kernel.unfold_rows(nodes.address, *given)
+            given = (self.context_address, crew.address, 0, crew.count, whole[-1].address)
+            self.kernel.unfold_rows(*given)
         for crew, rows in zip(self.workers, whole, strict=True):
-            crew.rows, crew.spilled, crew.last, crew.scratch = rows, 0, None, None
+            crew.rows, crew.spilled = rows, 0
+            crew.last = crew.scratch = crew.whole = None
         self.nodes, self.stride = None, self.width
         self._renew(slots)
 
@@ -524,7 +563,7 @@ class Store:
         assert self.kernel.unfold_rows is not None and reader.scratch is not None
         assert end - begin <= BLOCK, "there is no room for more whole rows"
         into = reader.scratch.address
-        self.kernel.unfold_rows(self.nodes.address, owner.rows.address, begin, end, into)
+        self.kernel.unfold_rows(self.context_address, owner.address, begin, end, into)
         return into - begin * self.width
 
     def blocks(self, depth: int) -> Iterator[memoryview]:
@@ -540,8 +579,8 @@ class Store:
             for at in range(begin, end, BLOCK):
                 stop = min(end, at + BLOCK)
                 whole = bytearray((stop - at) * self.width)
-                given = (crew.rows.address, at, stop, address_of(memoryview(whole)))
-                self.kernel.unfold_rows(self.nodes.address, *given)
+                given = (crew.address, at, stop, address_of(memoryview(whole)))
+                self.kernel.unfold_rows(self.context_address, *given)
                 yield memoryview(whole)
 
     def unload(self) -> None:
@@ -646,7 +685,8 @@ class Store:
         return min(depth, image.level_limit) << image.level_shift if image.level_limit else 0
 
     def open_level(self, depth: int) -> None:
-        """Makes level ``depth`` the level of new states."""
+        """Makes level ``depth`` the level of new states.  Raises :class:`OutOfMemory`."""
+        self.settle()
         self.context[Context.LEVEL] = self.level_tag(depth)
         for i, crew in enumerate(self.workers):
             crew.starts.append(crew.count)
@@ -671,6 +711,8 @@ class Store:
         for i, crew in enumerate(self.workers):
             crew.put(Worker.COUNT, crew.starts[levels])
             crew.starts = crew.starts[:levels]
+            if self.nodes is not None:
+                self.nodes.move_window(i, min(self.nodes.window(i)[0], crew.count))
             self.context[Context.NEXT_START + i] = crew.starts[-1]
         self.context[Context.LEVEL] = self.level_tag(levels - 1)
         if self.places is not None:
@@ -700,8 +742,10 @@ class Store:
         crew, row = self.workers[0], (ctypes.c_uint64 * self.shape.words)(*words)
         full = not self.room
         while True:
-            if full:
+            if full and self.has_window(crew):
                 self.grow(1)
+            elif full:
+                self.settle()
             crew.put(Worker.OVERFLOW, 0)
             crew.put(Worker.CAP, crew.count + self.room)
             self.kernel.add(self.context_address, crew.address, ctypes.addressof(row))
@@ -725,13 +769,15 @@ class Store:
         while rows.nbytes:
             if not self.room:
                 self.grow(1)
+            if not all(map(self.has_window, self.workers)):
+                self.settle()
             crew = min(self.workers, key=lambda one: one.count)
             begin = crew.count
             end = begin + min(self.room, rows.nbytes // width)
             if self.nodes is None:
                 crew.rows.bytes()[begin * width : end * width] = rows[: (end - begin) * width]
             else:
-                end = self._take_folded(crew, rows, min(end, begin + BLOCK))
+                end = self._take_whole(crew, rows, end)
             rows = rows[(end - begin) * width :]
             crew.put(Worker.COUNT, end)
             self.kernel.reinsert(self.context_address, crew.address, begin, end, level)
