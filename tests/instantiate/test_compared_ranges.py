@@ -49,6 +49,7 @@ TRUE = (
     "m != { k -> (w, true) for k in (0..1) }",
     "{ k -> (w, true) for k in (0..1) } != m",
     "{ k -> (1, true) for k in (0..1) } == m",
+    "{ k -> (0, true) for k in (0..1) } != m",
     "{ k -> (w - 8, true) for k in (0..1) } in {m}",
     "[m] == [{ k -> (1, true) for k in (0..1) }]",
     "some(m) != some({ k -> (w, true) for k in (0..1) })",
