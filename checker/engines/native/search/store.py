@@ -422,7 +422,7 @@ class Store:
         Raises :class:`OutOfMemory`.
         """
         if self.nodes is None:
-            fits = reference_bits(self.slots, len(self.workers)) <= folding.REFERENCE_BITS
+            fits = reference_bits(2 * self.slots, len(self.workers)) <= folding.REFERENCE_BITS
             short = self.states and self.used_bytes >= SHORT * self._limit
             return bool(self.folds and fits and short and self._fold())
         if not self.nodes.scarce:
@@ -431,10 +431,10 @@ class Store:
         return True
 
     def _fold(self) -> bool:
-        """Folds all rows; returns whether it did: not where they share too little, or there is no
-        room for both forms.
+        """Folds all rows, into a table of twice the size, since they take much less memory then;
+        returns whether it did: not where they share too little, or there is no room for both forms.
         """
-        limit = self._limit
+        limit, slots = self._limit, 2 * self.slots
         if self.used_bytes + self.states * (8 + WORTH_IT * self.width) > limit:
             self.spill()
         left, worth = limit - self.used_bytes - 8 * self.states, WORTH_IT * self.states * self.width
@@ -442,7 +442,7 @@ class Store:
         whole, step = first.rows.bytes(), first.count // SAMPLE * self.width or self.width
         starts = range(0, first.count * self.width, step)
         rows = [bytes(whole[at : at + self.width]) for at in starts]
-        nodes, size = Nodes(shape_of(rows), self.states // 2), int(2 * self.slots * LOAD) * 8
+        nodes, size = Nodes(shape_of(rows), self.states // 2), int(2 * slots * LOAD) * 8
         forget([crew.record for crew in self.workers])
         folded = list[Buffer]()
         for crew in self.workers:
@@ -461,7 +461,7 @@ class Store:
             crew.rows, crew.spilled, crew.whole = roots, 0, Buffer(window * self.width)
             nodes.put_window(i, crew.whole.address, crew.count, window)
         self.nodes, self.stride = nodes, 8
-        self._renew(self.slots)
+        self._renew(max(self.slots, min(slots, self._most())))
         return True
 
     def has_window(self, crew: WorkerMemory) -> bool:
