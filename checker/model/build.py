@@ -253,6 +253,8 @@ def hull(left: Type, right: Type) -> Type:
             return SetT(hull(a, b))
         case SeqT(a, n), SeqT(b, m):
             return SeqT(hull(a, b), max(n, m))
+        case MapT(a, x), MapT(b, y) if a == b:
+            return MapT(a, hull(x, y))
         case SetT(), BagT():
             return right
         case _:
@@ -266,6 +268,24 @@ def is_within(left: Type, right: Type) -> bool:
             return c <= a and b <= d
         case _:
             return left == right
+
+
+def fits_in(left: Type, right: Type) -> bool:
+    """Returns whether every value of type ``left`` is in the ranges of ``right``, a type of the
+    same kind of values."""
+    match left, right:
+        case IntT(a, b), IntT(c, d):
+            return c <= a and b <= d
+        case TupleT(items), TupleT(others):
+            return all(fits_in(x, y) for x, y in zip(items, others, strict=True))
+        case (OptionT(a), OptionT(b)) | (SetT(a), SetT(b)):
+            return fits_in(a, b)
+        case SeqT(a, n), SeqT(b, m):
+            return n <= m and fits_in(a, b)
+        case MapT(_, a), MapT(_, b):
+            return fits_in(a, b)
+        case _:
+            return left == right or isinstance(right, AtomT)
 
 
 def coerce(expr: Expr, type_: Type) -> Expr:
@@ -300,6 +320,9 @@ def coerce(expr: Expr, type_: Type) -> Expr:
             return Apply(type_, Op.CONCAT, (Const(type_, ()), expr))
         case BagT(inner):
             return _coerce_bag(expr, type_, inner)
+        case MapT(key, inner) if isinstance(expr.type, MapT) and expr.type.key == key:
+            at = ir.Local(key, fresh("_k"))
+            return ir.MapOf(type_, at.name, coerce(ir.Index(expr.type.value, expr, at), inner))
         case _:
             return expr
 

@@ -43,6 +43,50 @@ def test_faults_follow_from_parameters(tmp_path: Path) -> None:
     assert values == {"n": 4, "T": 1, "quorum": 3, "f": 2}
 
 
+RANGES = """
+interface Below {{ request ask(x: 0..3)  indication tell(x: 0..3) }}
+protocol Layer(deep: 0..1 = 1) implements Below {{ upon request ask(x) {{ tell(x) }} }}
+protocol P(few: 1..n = 2, some: Nat max 3 = 3, any: Nat = 0{more}) {{
+  uses below : Below
+  state done = false
+  upon condition not done {{ done := true  below.ask(few) }}
+  upon below.tell(x) {{}}
+  property comes : eventually exists p in Proc: p.done
+}}
+check c of P {{ {clauses}  expect comes holds }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("clauses", "more", "given", "message"),
+    [
+        ("few = 4", "", {}, "few = 4 is outside 1..3"),
+        ("few = 0", "", {}, "few = 0 is outside 1..3"),
+        ("n = 4  few = 4", "", {}, ""),
+        ("n = 1", "", {}, "few = 2 is outside 1..1"),
+        ("some = 4", "", {}, "some = 4 is outside 0..3"),
+        ("any = -1", "", {}, "any = -1 is below 0"),
+        ("any = 1000", "", {}, ""),
+        ("any = 1", "", {"any": "-2"}, "any = -2 is below 0"),
+        ("", "", {"some": "4"}, "some = 4 is outside 0..3"),
+        ("", ", deep: Nat = 2", {}, "deep = 2 is outside 0..1"),
+    ],
+)
+def test_parameters_are_in_their_ranges(
+    clauses: str, more: str, given: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "sizes.bcast"
+    path.write_text(RANGES.format(clauses=clauses, more=more), encoding="utf-8")
+    check = load_check(str(path), "c", given)
+    if not message:
+        compute(check, given)
+        return
+    with pytest.raises(SpecError) as caught:
+        compute(check, given)
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message) == ("E003", message)
+
+
 ROLES = """
 protocol P {{
   role client(1) {{ state done = false  upon condition not done {{ done := true }} }}

@@ -164,10 +164,13 @@ def _constant(
 def _map(expr: typed.MapDisplay | typed.Fill, env: Env, expected: Type | None) -> Expr:
     type_ = expected or env.world.type_of(expr.type, env.instance, "_map")
     assert isinstance(type_, MapT)
+    hint = None if expected is None else type_.value
     if isinstance(expr, typed.Fill):
-        return Apply(type_, Op.FILL, (lower(expr.value, env, type_.value),))
+        value = lower(expr.value, env, hint)
+        return Apply(MapT(type_.key, hint or value.type), Op.FILL, (value,))
     key = ir.Local(type_.key, fresh(expr.key))
-    return ir.MapOf(type_, key.name, lower(expr.value, env.bind(expr.key, key), type_.value))
+    value = lower(expr.value, env.bind(expr.key, key), hint)
+    return ir.MapOf(MapT(type_.key, hint or value.type), key.name, value)
 
 
 def _lower_atom(world: World, env: Env, type_: typed.Type, name: str, expr: typed.Expr) -> Expr:

@@ -6,7 +6,8 @@ from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.sizes import refuse
 from checker.language.syntax import typed
 from checker.model import build, ir
-from checker.model.build import coerce, conj, disj, equal, hull, negation
+from checker.model.build import coerce, conj, disj, equal, fits_in, hull, negation
+from checker.model.evaluate import misfit
 from checker.model.ir import TRUE, Apply, Const, Expr, Op
 from checker.model.types import BOOL, AtomT, BagT, IntT, OptionT, SeqT, SetT, Type
 
@@ -116,14 +117,38 @@ def _member(item: typed.Expr, of: typed.Expr, env: Env) -> Expr:
         lo, hi = lower(of.lo, env), lower(of.hi, env)
         return conj(build.at_most(lo, value), build.at_most(value, hi))
     if isinstance(of, typed.Operation) and of.op == "subsets":
-        inner = lower(of.args[0], env)
-        return Apply(BOOL, Op.SUBSET, (lower(item, env, inner.type), inner))
+        whole, part = lower(of.args[0], env), lower(item, env)
+        if not _is_one_of(part, whole.type):
+            return Apply(BOOL, Op.SUBSET, _unify(part, whole))
+        return Apply(BOOL, Op.SUBSET, (lower(item, env, whole.type), whole))
     if isinstance(of, typed.Display) and of.items:
         return disj(*(_same(item, choice, env) for choice in of.items))
     if isinstance(of, typed.History) and env.history is not None:
         return env.history(env, typed.Operation(typed.Bool(), "in", (item, of), of.span))
     collection = lower(of, env)
-    return build.member(lower(item, env, build.element(collection.type)), collection)
+    inner = build.element(collection.type)
+    value = lower(item, env)
+    if _is_one_of(value, inner):
+        return build.member(lower(item, env, inner), collection)
+    return _compared(ir.Quantifier.EXISTS, value, collection, BOOL)
+
+
+def _is_one_of(value: Expr, type_: Type) -> bool:
+    """Tells whether ``value`` can be looked for among values of ``type_``: a number always,
+    anything else if the numbers in it are in the ranges of ``type_``."""
+    if isinstance(value, Const) and not isinstance(type_, BagT):
+        return misfit(type_, value.value, None) is None
+    return isinstance(value.type, IntT | BagT) or fits_in(value.type, type_)
+
+
+def _compared(word: ir.Quantifier, value: Expr, collection: Expr, type_: Type) -> Expr:
+    """Returns whether, or how often, ``value`` is in ``collection``, of which no item may be of its
+    type."""
+    held = ir.Local(value.type, build.fresh("_e"))
+    x = ir.Local(build.element(collection.type), build.fresh("_x"))
+    same = equal(*_unify(x, held))
+    members = ir.Members(collection, x.type)
+    return ir.Let(type_, held.name, value, ir.Quant(word, x.name, members, same, type_))
 
 
 def _conditional(args: tuple[typed.Expr, ...], env: Env, expected: Type | None) -> Expr:
@@ -177,16 +202,48 @@ def _binary(
     if op == "++":
         right = lower(args[1], env, hint)
         assert isinstance(left.type, SeqT) and isinstance(right.type, SeqT)
-        type_: Type = hint or SeqT(left.type.item, left.type.cap + right.type.cap)
-        return Apply(type_, Op.CONCAT, (left, right), place)
-    value = lower(args[1], env, build.element(left.type))
+        cap, items = left.type.cap + right.type.cap, (left.type.item, right.type.item)
+        if hint is None:
+            left, right = _widened(left, items[1]), _widened(right, items[0])
+        return Apply(hint or SeqT(build.element(left.type), cap), Op.CONCAT, (left, right), place)
     if isinstance(left.type, SeqT):
-        type_ = hint or SeqT(left.type.item, left.type.cap + 1)
-        return Apply(type_, Op.APPEND, (left, value), place)
-    if isinstance(args[0].type, typed.Bag):
+        cap = left.type.cap + 1
+        if hint is None:
+            left = _widened(left, lower(args[1], env).type)
+        inner = build.element(left.type)
+        type_ = hint or SeqT(inner, cap)
+        return Apply(type_, Op.APPEND, (left, lower(args[1], env, inner)), place)
+    return _with_or_without(op, left, args, env, place)
+
+
+def _with_or_without(
+    op: str, left: Expr, args: tuple[typed.Expr, ...], env: Env, place: ir.SourceLocation
+) -> Expr:
+    """Lowers ``+`` and ``-`` of a set or a bag ``left``; nothing has to be in a range to be taken
+    out."""
+    inner, is_bag = build.element(left.type), isinstance(args[0].type, typed.Bag)
+    value = lower(args[1], env)
+    if op == "-" and not _is_one_of(value, inner):
+        if is_bag:
+            taken = Apply(left.type, Op.BAG_REMOVE, (left, coerce(value, inner)), place)
+            some = _compared(ir.Quantifier.EXISTS, value, left, BOOL)
+            return Apply(left.type, Op.ITE, (some, taken, left))
+        x = ir.Local(inner, build.fresh("_x"))
+        others = negation(equal(*_unify(x, value)))
+        return ir.Comprehension(left.type, x.name, ir.Members(left, inner), others, x)
+    value = lower(args[1], env, inner)
+    if is_bag:
         code = Op.BAG_ADD if op == "+" else Op.BAG_REMOVE
         return Apply(left.type, code, (left, value), place)
     return build.with_item(left, value, place) if op == "+" else build.without_item(left, value)
+
+
+def _widened(seq: Expr, item: Type) -> Expr:
+    """Returns ``seq`` as a sequence that may have items of the type ``item``, too."""
+    assert isinstance(seq.type, SeqT)
+    if fits_in(item, seq.type.item):
+        return seq
+    return coerce(seq, SeqT(hull(seq.type.item, item), seq.type.cap))
 
 
 def _sets(op: str, left: Expr, other: typed.Expr, env: Env) -> Expr:
@@ -238,6 +295,9 @@ def _function(op: str, expr: typed.Operation, env: Env, place: ir.SourceLocation
                 return build.integer(base.value + 1)
             return Apply(IntT(1, len(labels)), Op.RANK, (base,))
         case "count", (BagT(item, cap) | SeqT(item, cap)):
+            value = lower(expr.args[1], env)
+            if not _is_one_of(value, item):
+                return _compared(ir.Quantifier.COUNT, value, base, IntT(0, cap))
             value = lower(expr.args[1], env, item)
             if isinstance(base.type, BagT):
                 return Apply(IntT(0, cap), Op.BAG_COUNT, (base, value))

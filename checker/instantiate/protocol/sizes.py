@@ -158,6 +158,7 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
         values["f"] = min(values["f"], len(processes)) if _overlap(check) else values["f"]
     _processes_given(protocol, written, values, processes, check)
     _of_layers(check, values, processes)
+    _within_ranges(check, written, values)
     leads = _leads(protocol, roles, len(processes))
     _sane(check, values, roles, len(processes), len(set(leads)) or len(processes))
     if not 0 <= values["f"] <= len(processes):
@@ -307,6 +308,26 @@ def _of_layers(check: typed.Check, values: dict[str, int], processes: tuple[str,
                     message = f"`{parameter.name}` needs a process"
                     raise refuse("E003", message, check.span, hint)
                 values[parameter.name] = processes.index(name)
+
+
+def _within_ranges(
+    check: typed.Check, written: Mapping[str, typed.Expr], values: Mapping[str, int]
+) -> None:
+    """Raises :class:`SpecError` (E003) where a parameter, of the protocol on top or of a layer, is
+    outside of its range."""
+    layers = (stands_for(layer, check.given) for layer in layers_of(check.protocol, check.given))
+    for protocol in (check.protocol, *(below for below in layers if below is not None)):
+        for parameter in protocol.parameters:
+            if not isinstance(parameter.type, typed.Int):
+                continue
+            value, bounds = values[parameter.name], (parameter.type.lo, parameter.type.hi)
+            lo, hi = (None if e is None else evaluate_size(e, values) for e in bounds)
+            if (lo is None or lo <= value) and (hi is None or value <= hi):
+                continue
+            outside = f"below {lo}" if hi is None else f"outside {lo}..{hi}"
+            message = f"{parameter.name} = {value} is {outside}"
+            hint = f"`{protocol.name}` declares this range"
+            raise refuse("E003", message, _place(check, written, parameter.name), hint)
 
 
 def role_letter(name: str, roles: tuple[str, ...]) -> str:

@@ -20,10 +20,11 @@ from checker.instantiate.protocol.expressions import (
 )
 from checker.instantiate.protocol.patterns import match_pattern
 from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.type_sizes import as_written
 from checker.instantiate.world import ATOMIC, VARYING, Instance, World, is_effect
 from checker.language.syntax import typed
 from checker.model import build, ir
-from checker.model.build import conj, fresh
+from checker.model.build import coerce, conj, fresh, is_within
 from checker.model.ir import TRUE, Block, Expr, Target
 from checker.model.transforms.rewrite import emits, replace_emits
 from checker.model.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type, default
@@ -111,8 +112,8 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             return (ir.Declare(local.name, local.type, lowered),), env.bind_all(names)
         case typed.Var():
             return _var(stmt, env)
-        case typed.Inlined(_, args, body, _):
-            return _inlined(args, body, env, root), env
+        case typed.Inlined():
+            return _inlined(stmt, env, root), env
         case typed.Perform():
             return (_perform(stmt, env),), env
         case typed.Atomic():
@@ -182,18 +183,35 @@ def _var(stmt: typed.Var, env: Env) -> tuple[Block, Env]:
     return (first, stored), env.bind(stmt.name, local)
 
 
-def _inlined(
-    args: tuple[tuple[str, typed.Expr], ...], body: typed.Block, env: Env, root: Root
-) -> Block:
-    """Lowers the body of a procedure; its arguments have the values that they had at the call."""
+def _inlined(stmt: typed.Inlined, env: Env, root: Root) -> Block:
+    """Lowers the body of a procedure; its arguments have the values that they had at the call, and
+    are in the types that are written."""
     held: list[ir.Stmt] = []
     inner = replace(env, names={})
-    for name, arg in args:
-        value = lower(arg, env)
-        local = ir.Local(value.type, fresh(name))
-        held.append(ir.Declare(local.name, local.type, value))
+    declared = dict(stmt.declared)
+    for name, arg in stmt.args:
+        type_: Type | None = None
+        if name in declared:
+            label = f"{env.instance.path}line {arg.span.line}:{arg.span.column} {name}"
+            type_ = env.world.type_of(declared[name], env.instance, label, arg.span)
+        value = lower(arg, env, type_)
+        stmts, local = _held(name, value, type_ or value.type, env.world.place(arg.span))
+        held.extend(stmts)
         inner = inner.bind(name, local)
-    return (*held, *lower_block(body, inner, root))
+    return (*held, *lower_block(stmt.body, inner, root))
+
+
+def _held(name: str, value: Expr, type_: Type, place: ir.SourceLocation) -> tuple[Block, ir.Local]:
+    """Returns a local for ``value``; one that may be outside of ``type_`` is stored as any other,
+    so that its range is checked.  Nothing is compared with a bound that is guessed."""
+    type_ = as_written(type_, value.type)
+    if value.type == type_ or is_within(value.type, type_):
+        local = ir.Local(value.type, fresh(name))
+        return (ir.Declare(local.name, local.type, value),), local
+    local = ir.Local(type_, fresh(name))
+    first = ir.Declare(local.name, type_, ir.Const(type_, default(type_)))
+    stored = ir.Assign(Target(type_, local.name, False), coerce(value, type_), place)
+    return (first, stored), local
 
 
 def _ghost(stmt: typed.Ghost, env: Env, root: Root) -> ir.Stmt:
@@ -350,31 +368,41 @@ def _call(stmt: typed.Call, env: Env, root: Root) -> Block:
     for target in callees(world, env.instance, stmt):
         types = [t for _, t in fields_of(world, target)]
         args = tuple(lower(a, env, t) for a, t in zip(stmt.args, types, strict=True))
-        ways.append((target, _one_call(stmt, target, args, env, root)))
+        ways.append((target, _one_call(stmt, target, args, types, env, root)))
     return any_member(stmt, ways, env)
 
 
 def _one_call(
-    stmt: typed.Call, target: CallKey, args: tuple[Expr, ...], env: Env, root: Root
+    stmt: typed.Call,
+    target: CallKey,
+    args: tuple[Expr, ...],
+    types: list[Type],
+    env: Env,
+    root: Root,
 ) -> Block:
     """Lowers the call of one instance; an effect where it is an oracle."""
     from checker.instantiate.oracles.oracles import request
     from checker.instantiate.protocol.calls import to_oracle
 
-    held, names = _evaluate_arguments(args)
+    place = env.world.place(stmt.span)
+    held, names = _evaluate_arguments(args, types, place)
     if to_oracle(env.world, target):
-        return (*held, *request(env.world, target, names, root, env.world.place(stmt.span)))
+        return (*held, *request(env.world, target, names, root, place))
     return (*held, *run_call(target, names, root))
 
 
-def _evaluate_arguments(args: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
-    """Evaluates arguments at the call, independently of later assignments."""
+def _evaluate_arguments(
+    args: tuple[Expr, ...], types: list[Type], place: ir.SourceLocation
+) -> tuple[Block, tuple[Expr, ...]]:
+    """Evaluates arguments at the call, independently of later assignments; numbers are in the
+    ranges of ``types``."""
     stmts: list[ir.Stmt] = []
     names: list[Expr] = []
-    for arg in args:
-        if any(isinstance(node, ir.Read) for node in walk.nodes(arg)):
-            local = ir.Local(arg.type, fresh("_arg"))
-            stmts.append(ir.Declare(local.name, local.type, arg))
+    for arg, type_ in zip(args, types, strict=True):
+        wanted = type_ if isinstance(type_, IntT) else arg.type
+        held, local = _held("_arg", arg, wanted, place)
+        if len(held) > 1 or any(isinstance(node, ir.Read) for node in walk.nodes(arg)):
+            stmts.extend(held)
             names.append(local)
         else:
             names.append(arg)

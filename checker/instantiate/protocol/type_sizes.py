@@ -92,6 +92,29 @@ def is_bounded(type_: Type) -> bool:
             return True
 
 
+def as_written(type_: Type, other: Type) -> Type:
+    """Returns ``type_`` with the bounds of ``other``, a type of the same values, where its own are
+    guessed."""
+    match type_, other:
+        case IntT(lo, _, str() as grows), IntT(_, most):
+            return IntT(lo, max(lo, most), grows)  # its errors speak of the lower end only
+        case SeqT(item, cap, grows), SeqT(inner, most):
+            return SeqT(as_written(item, inner), cap if grows is None else most)
+        case BagT(item, cap, grows), BagT(inner, most):
+            return BagT(as_written(item, inner), cap if grows is None else most)
+        case SetT(item), SetT(inner):
+            return SetT(as_written(item, inner))
+        case OptionT(item), OptionT(inner):
+            return OptionT(as_written(item, inner))
+        case MapT(key, item), MapT(_, inner):
+            return MapT(key, as_written(item, inner))
+        case TupleT(items, names), TupleT(others):
+            parts = (as_written(t, o) for t, o in zip(items, others, strict=True))
+            return TupleT(tuple(parts), names)
+        case _:
+            return type_
+
+
 def has_bag(type_: Type) -> bool:
     match type_:
         case BagT():

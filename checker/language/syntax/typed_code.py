@@ -126,12 +126,14 @@ class Var(Struct, frozen=True):
 
 
 class Inlined(Struct, frozen=True):
-    """A call of a procedure: its body, which sees nothing of what is around it but ``args``."""
+    """A call of a procedure: its body, which sees nothing of what is around it but ``args``;
+    ``declared``: the types of the parameters that are written with one."""
 
     name: str
     args: tuple[tuple[str, Expr], ...]
     body: Block
     span: Span
+    declared: tuple[tuple[str, Type], ...] = ()
 
 
 class Perform(Struct, frozen=True):

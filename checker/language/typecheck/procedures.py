@@ -73,14 +73,18 @@ def call(stmt: ast.Call, procedure: ast_items.Procedure, scope: Scope) -> typed.
         message = f"`{name}` takes {count(len(params), 'argument')}, not {len(stmt.args)}"
         scope.report.fail("N006", message, stmt.span, wanted)
     args: list[tuple[str, Expr]] = []
+    declared: list[tuple[str, Type]] = []
     for arg, param in zip(stmt.args, params, strict=True):
         type_ = None if param.type is None else resolve(param.type, scope.home)
         typed_param = (f"{p.name.text}{': T' if p is param else ''}" for p in params)
         hint = f"give the parameter a type: `procedure {name}({', '.join(typed_param)})`"
         args.append((param.name.text, safe(arg, replace(scope, untyped=hint), type_)))
+        if type_ is not None:
+            declared.append((param.name.text, type_))
     types = {param: value.type for param, value in args}
     body = _body(procedure, types, replace(scope, inside=(*scope.inside, name)))
-    return typed.Inlined(name, tuple(args), called(body, stmt.span), stmt.span)
+    made = called(body, stmt.span)
+    return typed.Inlined(name, tuple(args), made, stmt.span, tuple(declared))
 
 
 def _body(procedure: ast_items.Procedure, types: dict[str, Type], around: Scope) -> typed.Block:

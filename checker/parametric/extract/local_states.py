@@ -83,6 +83,10 @@ class ExtractionContext:
         self.role = settings.check.protocol.roles[0]
         self.states = tuple(decl.name for decl in self.role.states)
         self.types = {decl.name: decl.type for decl in self.role.states}
+        protocol = settings.check.protocol
+        told = protocol.implements.indications if protocol.implements else ()
+        self.messages = {m.name: tuple(t for _, t in m.fields) for m in protocol.messages}
+        self.indications = {o.name: tuple(t for _, t in o.fields) for o in told}
         self.counts_all = _counts_all(settings.check)
 
     def group(self, spot: LocalState) -> Group:
@@ -90,7 +94,8 @@ class ExtractionContext:
 
     def walker(self, group: Group) -> Walker:
         keeps = frozenset(op for kind, op in self.histories if kind == "indication")
-        return Walker(self.settings.scale, self.settings.who(group), self.types, keeps)
+        who, scale = self.settings.who(group), self.settings.scale
+        return Walker(scale, who, self.types, self.messages, self.indications, keeps)
 
     def scene(self, spot: LocalState) -> Scene:
         who = self.settings.who(self.group(spot))

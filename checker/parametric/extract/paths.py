@@ -28,6 +28,7 @@ from checker.parametric.extract.values import (
     evaluate,
     is_condition,
     members,
+    outside_range,
 )
 from checker.polling import poll
 from checker.records import replace
@@ -80,12 +81,14 @@ class Path(Struct, frozen=True):
 
 
 class Walker(Struct, frozen=True):
-    """Executes blocks at the process ``self``; ``types``: of its variables; ``keeps``: the
-    operators whose history is needed."""
+    """Executes blocks at the process ``self``; ``types``: of its variables; ``messages``,
+    ``indications``: of their arguments; ``keeps``: the operators whose history is needed."""
 
     scale: Scale
     self: Who
     types: dict[str, typed.Type]
+    messages: dict[str, tuple[typed.Type, ...]]
+    indications: dict[str, tuple[typed.Type, ...]]
     keeps: frozenset[str]
 
     def scene(self, path: Path) -> Scene:
@@ -160,8 +163,10 @@ class Walker(Struct, frozen=True):
                 return [replace(path, names={**path.names, **bound[1]})]
             case typed.Atomic(body, _):
                 return self._inner(body, path)
-            case typed.Inlined(_, args, body, _):
+            case typed.Inlined(_, args, body):
                 own = {name: evaluate(arg, scene) for name, arg in args}
+                for name, type_ in stmt.declared:
+                    self._in_range(name, type_, own[name], stmt.span)
                 own.update((KIND, kind) for name, kind in path.names.items() if name == KIND)
                 return self._inner(body, path, replace(scene, names=own))
             case typed.Sync():  # no power fails, so all that is stored is on disk
@@ -245,6 +250,14 @@ class Walker(Struct, frozen=True):
             raise Leaves("T016", message, span, "use a larger range, or guard the assignment")
         return value
 
+    def _in_range(self, what: str, type_: typed.Type, value: object, span: Span) -> None:
+        """Rejects (T016) what is handed to ``what``, or said by it, and may be outside of the
+        ``type_`` that is declared."""
+        outside = outside_range(type_, value, Scene(self.scale, self.self))
+        if outside is not None:
+            message = f"a number that `{what}` is given may leave its range: {outside}"
+            raise Leaves("T016", message, span, "use a larger range, or test it first")
+
     def _sending(self, stmt: typed.Send, scene: Scene) -> Sending:
         made = evaluate(stmt.message, scene)
         assert isinstance(made, Made)
@@ -253,6 +266,8 @@ class Walker(Struct, frozen=True):
                 message = "the message depends on the number of processes"
                 raise Leaves("T005", message, stmt.message.span, "use a value from a fixed range")
             nameless(field, stmt.message.span)
+        for field, type_ in zip(made.fields, self.messages[made.message], strict=True):
+            self._in_range(made.message, type_, field, stmt.message.span)
         return Sending(made, self._to_self(stmt.receivers, scene))
 
     def _to_self(self, receivers: typed.Expr, scene: Scene) -> bool:
@@ -283,6 +298,8 @@ class Walker(Struct, frozen=True):
                     message = "the indication depends on the number of processes"
                     raise Leaves("T005", message, expr.span, "use a value from a fixed range")
                 nameless(arg, expr.span)
+        for arg, type_ in zip(args, self.indications[stmt.op], strict=True):
+            self._in_range(stmt.op, type_, arg, stmt.span)
         return Telling("indication", stmt.op, args[0] if len(args) == 1 else args)
 
 

@@ -198,6 +198,33 @@ def _members(type_: typed.Type, scene: Scene) -> Iterator[object]:
             raise Leaves("T005", "values of this type can't be enumerated", None)
 
 
+def outside_range(type_: typed.Type, value: object, scene: Scene) -> object:
+    """Returns a number in ``value``, or a sequence, that ``type_`` does not admit, or ``None``."""
+    match type_, value:
+        case typed.Int(None, None), _:
+            return None
+        case typed.Int(), Cases(ways):
+            found = (outside_range(type_, number, scene) for _, number in ways)
+        case typed.Int(_, hi), Linear(terms, constant) if terms:
+            grows = constant >= 0 and all(factor >= 0 for _, factor in terms)
+            return None if grows and hi is None else linear_text(value)
+        case typed.Int(lo, hi), Linear() | int():
+            number = value.constant if isinstance(value, Linear) else value
+            first, last = ends(lo, hi, scene) if hi is not None else (0, number + 1)
+            return None if first <= number < last else number
+        case typed.Option(item), (one,):
+            return outside_range(item, one, scene)
+        case typed.Tuple(items), tuple(parts):
+            found = (outside_range(t, p, scene) for t, p in zip(items, parts, strict=True))
+        case typed.Seq(item), tuple(parts):
+            found = (outside_range(item, part, scene) for part in parts)
+        case typed.Set(item), frozenset(parts):
+            found = (outside_range(item, part, scene) for part in parts)
+        case _:
+            return None
+    return next((number for number in found if number is not None), None)
+
+
 def ends(lo: typed.Expr | None, hi: typed.Expr, scene: Scene) -> tuple[int, int]:
     low = 0 if lo is None else evaluate(lo, scene)
     high = evaluate(hi, scene)
