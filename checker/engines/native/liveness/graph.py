@@ -21,7 +21,8 @@ from checker.engines.native.codegen.graph_fields import STRONG, WEAK
 from checker.engines.native.codegen.jit import Kernel, graph_kernel
 from checker.engines.native.search.explored import GraphStates, Undecided
 from checker.engines.native.search.memory import Buffer, available_memory
-from checker.engines.native.search.store import Store, WorkerMemory
+from checker.engines.native.search.store import Store
+from checker.engines.native.search.worker_memory import WorkerMemory
 from checker.model.ir import FairnessKind
 from checker.results.answer import Limits
 

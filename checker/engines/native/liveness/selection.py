@@ -24,7 +24,7 @@ from checker.engines.native.liveness.graph import (
     count_steps,
 )
 from checker.engines.native.search.memory import Buffer
-from checker.engines.native.search.store import WorkerMemory
+from checker.engines.native.search.worker_memory import WorkerMemory
 
 LISTED = 1 << 16
 """The number of states that are listed at a time."""

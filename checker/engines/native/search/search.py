@@ -22,8 +22,9 @@ from checker.engines.native.codegen.jit import Kernel, compile_image
 from checker.engines.native.liveness.cycle_detection import has_cycle
 from checker.engines.native.search.explored import Undecided
 from checker.engines.native.search.findings import TOO_NESTED, Best, Findings, Target
-from checker.engines.native.search.store import OutOfMemory, Store, WorkerMemory
+from checker.engines.native.search.store import OutOfMemory, Store
 from checker.engines.native.search.tiered_jit import PendingOptimisation
+from checker.engines.native.search.worker_memory import WorkerMemory
 from checker.engines.search_engine import Cyclic, Outgrown
 from checker.model import interpreter
 from checker.model.ir import PropertyKind, TransitionSystem
