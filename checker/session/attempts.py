@@ -50,11 +50,13 @@ if TYPE_CHECKING:
     from checker.session.exploring import Known
 
 
-LONG = 100_000
+LONG = 50_000
 """After so many states it is worth enlarging a guess more than twofold, where that costs
 nothing."""
 TWICE = 3
 """Doublings at most beyond the first."""
+EIGHTH = 8
+"""The part by which a guess is enlarged at a time, where doubling it again would cost something."""
 
 
 def explore_with_growing_capacities(
@@ -264,11 +266,23 @@ def enlarge_capacities(
     if states < LONG:
         return found
     system = make(found).system
+
+    def room_for(more: Mapping[str, int]) -> TransitionSystem | None:
+        if any(more[name] > maximum_bound(name) for name in too_small):
+            return None
+        larger = make(more).system
+        return larger if _is_as_wide(system, larger) else None
+
     for _ in range(TWICE):
         more = _twice(found, too_small)
-        if any(more[name] > maximum_bound(name) for name in too_small):
+        larger = room_for(more)
+        if larger is None or not same_up_to_bounds(system, larger):
             break
-        if not _is_free(system, make(more).system):
+        found = more
+    steps = {name: max(1, found[name] // EIGHTH) for name in too_small}
+    for _ in range(EIGHTH - 1):
+        more = {**found, **{name: found[name] + step for name, step in steps.items()}}
+        if room_for(more) is None:
             break
         found = more
     return found
@@ -278,8 +292,8 @@ def _twice(capacities: Mapping[str, int], names: Sequence[str]) -> dict[str, int
     return {**capacities, **{name: enlarge_bound(capacities[name]) for name in names}}
 
 
-def _is_free(system: TransitionSystem, other: TransitionSystem) -> bool:
-    """Returns whether states of the other system take no more words, and it has no more code."""
+def _is_as_wide(system: TransitionSystem, other: TransitionSystem) -> bool:
+    """Returns whether states of the other system take no more words."""
     from checker.engines.native.codegen.image import MIN_LEVEL_BITS
     from checker.engines.native.codegen.layout import lay_out
 
@@ -288,7 +302,7 @@ def _is_free(system: TransitionSystem, other: TransitionSystem) -> bool:
     except Unsupported:
         return False
     levels = _free(here) < MIN_LEVEL_BITS or _free(there) >= MIN_LEVEL_BITS
-    return there.words == here.words and levels and same_up_to_bounds(system, other)
+    return there.words == here.words and levels
 
 
 def _free(layout: Layout) -> int:

@@ -11,9 +11,11 @@ from checker.engines.options import Options
 from checker.language.load import Spec
 from checker.language.mutation.mutants import mutants
 from checker.mutate import mutant_tasks
+from checker.mutate.equivalence import Graph, graph_of
 from checker.mutate.mutant_tasks import COMPARING, Asked, MutantTask
 from checker.polling import poll
 from checker.records import replace
+from checker.results.mutation import Fate
 from checker.session.small_systems import TooLarge
 from tests.mutate.test_mutate_command import WEAK, fates, judged, spec_in
 
@@ -67,6 +69,29 @@ def test_a_graph_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(mutant_tasks, "graph_of", large)
     report = judged(spec_in(tmp_path, WEAK), "--fresh")
     assert {*reasons(report).values()} == {NOT_DECIDED + mutant_tasks.LARGE}
+
+
+def test_small_graphs_are_compared_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that differs from its original is enough, and a large one may take all the time."""
+    begun: list[str] = []
+
+    def noting(spec: Spec, name: str, *rest: Any) -> Graph:
+        begun.append(name)
+        return graph_of(spec, name, *rest)
+
+    monkeypatch.setattr(mutant_tasks, "graph_of", noting)
+    path = spec_in(tmp_path, WEAK + "check two of Counter { n = 2 prove small }")
+    (ends,) = [
+        each
+        for each in mutants(path)
+        if each.change.startswith("no handler") and "seen" in each.change
+    ]
+    asked = (Asked("two", 9, 0.1), Asked("one", 4, 0.2))
+    task = MutantTask(
+        "a", 1, ends, Spec(path.read_text("utf-8"), str(path)), asked, Options(), False
+    )
+    assert mutant_tasks.judge_mutant(task, lambda progress: None).result.fate is Fate.SURVIVED
+    assert begun == ["one", "one"], "the original, and the mutant"
 
 
 @pytest.mark.parametrize("timeout", [None, 3.0])

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from checker.engines.native.codegen.layout import lay_out
 from checker.engines.native.search import capacity_growth, search
 from checker.engines.options import Options
 from checker.formats.json_format import report_to_json
@@ -19,11 +21,13 @@ from checker.instantiate import assemble, capacity_estimation
 from checker.instantiate.assemble import instantiate
 from checker.instantiate.instantiated import Instantiated
 from checker.model.ir import TransitionSystem
+from checker.model.types import IntT, SeqT
 from checker.records import replace
 from checker.render.terminal.report import report_view
 from checker.results.answer import Answer, Limits
 from checker.results.verdict import Report, Word
 from checker.session import attempts, pipeline, run_engine
+from tests.native import models
 from tests.selection import first_by_default
 
 LATE = """
@@ -239,6 +243,23 @@ def test_after_a_long_search_the_guess_takes_what_is_free(
     assert all(other.last[name] >= size for name, size in made.last.items())
     assert told(replace(seldom, verdicts=())) == told(replace(often, verdicts=()))
     assert [v.word for v in seldom.verdicts] == [v.word for v in often.verdicts]
+
+
+def test_a_guess_grows_by_parts_of_a_doubling() -> None:
+    """Where the words of a state have no room for another doubling."""
+
+    def make(capacities: Mapping[str, int]) -> Any:
+        queue = SeqT(IntT(0, (1 << 17) - 1), capacities["queue"])
+        system = replace(models.two_phase(2), variables=(models.variable("queue", queue, ()),))
+        return SimpleNamespace(system=system)
+
+    def words(capacity: int) -> int:
+        return lay_out(make({"queue": capacity}).system).words
+
+    found = attempts.enlarge_capacities(make, {"queue": 4}, ["queue"], attempts.LONG)["queue"]
+    assert 8 < found < 16 and words(found) == words(8) < words(found + 1)
+    early = attempts.enlarge_capacities(make, {"queue": 4}, ["queue"], attempts.LONG - 1)
+    assert early == {"queue": 8}
 
 
 # A link that keeps messages holds one of each number. Each is dead when a later one is received, so

@@ -25,7 +25,8 @@ from checker.engines.native.search import folding, search
 from checker.engines.native.search import store as stores
 from checker.engines.native.search.folding import Nodes, shape_of
 from checker.engines.native.search.memory import Buffer
-from checker.engines.native.search.store import OutOfMemory, Store, WorkerMemory
+from checker.engines.native.search.store import OutOfMemory, Store
+from checker.engines.native.search.worker_memory import WorkerMemory
 from checker.engines.options import Options
 from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
@@ -120,10 +121,12 @@ def insert(store: Store, who: int, states: list[Row]) -> None:
         put(store, crew, batch)
         crew.put(Worker.CAP, crew.count + max(0, store.room))
         own(store).batch(store.context_address, crew.address, len(batch))
-        if crew.get(Worker.OVERFLOW):
+        if not crew.get(Worker.OVERFLOW):
+            at += len(batch)
+        elif store.has_window(crew):
             store.grow()
         else:
-            at += len(batch)
+            store.settle()
 
 
 def rows_in(store: Store) -> list[Row]:
@@ -167,7 +170,6 @@ def folds_soon(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(stores, "SHORT", 0)
     monkeypatch.setattr(stores, "WORTH_IT", 99)
     monkeypatch.setattr(stores, "BLOCK", 7)
-    monkeypatch.setattr(search, "BLOCK", 7)
     monkeypatch.setattr(folding, "FIRST_NODES", 2 * CHUNK)
     return outcomes
 

@@ -25,7 +25,8 @@ from checker.engines.native.search import narrowing, search
 from checker.engines.native.search import store as stores
 from checker.engines.native.search.memory import Buffer
 from checker.engines.native.search.narrowing import LEAST_NEAR, MOST_LINES, REACH, Places
-from checker.engines.native.search.store import OutOfMemory, Store, TableLost, WorkerMemory
+from checker.engines.native.search.store import OutOfMemory, Store, TableLost
+from checker.engines.native.search.worker_memory import WorkerMemory
 from checker.engines.options import Options
 from checker.model.evaluate import RunFault
 from checker.model.ir import PropertyKind, TransitionSystem

@@ -20,11 +20,10 @@ from checker.engines.native.codegen.image import KernelImage, build
 from checker.engines.native.search.answers import answer_of_states
 from checker.engines.native.search.capacity_growth import Carry
 from checker.engines.native.search.compact import without_rounds
-from checker.engines.native.search.explored import Explored, Undecided
+from checker.engines.native.search.explored import Explored
 from checker.engines.native.search.finalize import answer_so_far, finalize
 from checker.engines.native.search.reduction_stats import orbits_in
 from checker.engines.native.search.search import Search
-from checker.engines.native.search.store import OutOfMemory, Store
 from checker.engines.native.search.tiered_jit import PendingOptimisation, first_kernel
 from checker.engines.native.search.trace_reconstruction import path_to
 from checker.engines.options import Options
@@ -323,7 +322,7 @@ def _as_explored(search: Search) -> Explored:
         system=search.system,
         limits=search.limits,
         kernel=search.kernel,
-        load=partial(_whole_rows, search),
+        load=lambda: search.store,
         found=search.found,
         depth=search.depth,
         states=search.store.states,
@@ -339,12 +338,3 @@ def _as_explored(search: Search) -> Explored:
         runs=search.runs,
         unfolds=search.unfolds,
     )
-
-
-def _whole_rows(search: Search) -> Store:
-    """The store of ``search``, with whole rows; raises :class:`Undecided`."""
-    try:
-        search.store.unfold()
-    except OutOfMemory as why:
-        raise Undecided(str(why)) from why
-    return search.store

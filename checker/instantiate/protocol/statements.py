@@ -202,16 +202,16 @@ def _inlined(stmt: typed.Inlined, env: Env, root: Root) -> Block:
 
 
 def _held(name: str, value: Expr, type_: Type, place: ir.SourceLocation) -> tuple[Block, ir.Local]:
-    """Returns a local for ``value``; one that may be outside of ``type_`` is stored as any other,
-    so that its range is checked.  Nothing is compared with a bound that is guessed."""
+    """Returns a local for ``value``; one that may be outside of ``type_`` is also stored as any
+    other, so that its range is checked.  Nothing is compared with a bound that is guessed."""
+    local = ir.Local(value.type, fresh(name))
+    held: Block = (ir.Declare(local.name, local.type, value),)
     type_ = as_written(type_, value.type)
-    if value.type == type_ or is_within(value.type, type_):
-        local = ir.Local(value.type, fresh(name))
-        return (ir.Declare(local.name, local.type, value),), local
-    local = ir.Local(type_, fresh(name))
-    first = ir.Declare(local.name, type_, ir.Const(type_, default(type_)))
-    stored = ir.Assign(Target(type_, local.name, False), coerce(value, type_), place)
-    return (first, stored), local
+    if value.type != type_ and not is_within(value.type, type_):
+        other = Target(type_, fresh(name), False)
+        first = ir.Declare(other.name, type_, ir.Const(type_, default(type_)))
+        held = (*held, first, ir.Assign(other, coerce(local, type_), place))
+    return held, local
 
 
 def _ghost(stmt: typed.Ghost, env: Env, root: Root) -> ir.Stmt:

@@ -435,6 +435,22 @@ class FoldedSet(VisitedSet):
         fn.ret(const(-1))
         return fn
 
+    def number_of(self, fn: Fn, context: Val, index: Val) -> Val:
+        """The number of the state in a slot or, where rows are folded, of one that a reference
+        means: ``find`` returns either."""
+        fold, found, whole = address(fn, context, Context.FOLD), fn.var(const(0)), fn.label()
+        folded = fn.ne(get(fn, context, Context.FOLD), const(0))
+        fn.leave_if(fn.xor(folded, const(1, 1)), whole)
+        owner, local = self._meant(fn, fold, index)
+        prefix = fn.at(context, fn.add(const(Context.PREFIX), owner))
+        found.set(fn.add(fn.load(prefix, 64), local))
+        done = fn.label()
+        fn.jump(done)
+        fn.place_fresh(whole)
+        found.set(super().number_of(fn, context, index))
+        fn.place(done)
+        return found.get()
+
     # -- whole tables ---------------------------------------------------------------------------
 
     def reinsert_folded(self) -> Fn:

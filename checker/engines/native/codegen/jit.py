@@ -94,6 +94,10 @@ class GraphKernel(Struct, frozen=True):
     settle: Callable[..., None]
     mark: Callable[..., None]
     pick: Callable[..., int]
+    merge: Callable[..., None]
+    listed: Callable[..., int]
+    rank: Callable[..., None]
+    localize: Callable[..., None]
     plant: dict[int, Callable[..., int]]
     draw: dict[int, Callable[..., int]]
     critical: dict[int, Callable[..., int]]
@@ -161,6 +165,10 @@ def graph_kernel() -> GraphKernel:
         settle=function("settle", 5, None),
         mark=function("mark", 3, None),
         pick=function("pick", 6),
+        merge=function("merge", 3, None),
+        listed=function("listed", 4),
+        rank=function("rank", 4, None),
+        localize=function("localize", 4, None),
         plant={bits: function(f"plant_{bits}", 5) for bits in valence_words.WIDTHS},
         draw={bits: function(f"draw_{bits}", 8) for bits in valence_words.WIDTHS},
         critical={bits: function(f"critical_{bits}", 9) for bits in valence_words.WIDTHS},

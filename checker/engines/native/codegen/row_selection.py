@@ -21,7 +21,7 @@ class Code(IntEnum):
 
 
 def functions() -> list[Fn]:
-    return [_sort(), _settle(), _mark(), _pick()]
+    return [_sort(), _settle(), _mark(), _pick(), _merge(), _listed(), _rank(), _localize()]
 
 
 def _sort() -> Fn:
@@ -88,4 +88,55 @@ def _pick() -> Fn:
             fn.store(word, fn.at(out, fn.add(want, k)))
         total.set(fn.add(total.get(), const(1)))
     fn.ret(total.get())
+    return fn
+
+
+def _merge() -> Fn:
+    """``merge(letters, count, alive)``: marks those as alive whose letter, 16 bits, is not 0."""
+    fn = Fn("merge", [("letters", 0), ("count", 64), ("alive", 0)], None)
+    letters, count, alive = fn.args
+    with fn.count(count) as i, fn.if_(fn.ne(fn.load(fn.at(letters, i, 16), 16), const(0, 16))):
+        fn.store(const(Code.ALIVE, 8), fn.at(alive, i, 8))
+    fn.ret()
+    return fn
+
+
+def _listed() -> Fn:
+    """``listed(alive, begin, end, out)``: the numbers of those that are alive, and how many."""
+    fn = Fn("listed", [("alive", 0), ("begin", 64), ("end", 64), ("out", 0)], 64)
+    alive, begin, end, out = fn.args
+    total = fn.var(const(0))
+    with fn.count(end, begin) as i:
+        code = fn.load(fn.at(alive, i, 8), 8)
+        with fn.if_(fn.eq(code, const(Code.ALIVE, 8))):
+            fn.store(fn.resize(i, 32), fn.at(out, total.get(), 32))
+            total.set(fn.add(total.get(), const(1)))
+    fn.ret(total.get())
+    return fn
+
+
+def _rank() -> Fn:
+    """``rank(numbers, count, first, out)``: gives the states with these numbers others, from
+    ``first`` on; ``out`` has 32 bits for each state."""
+    fn = Fn("rank", [("numbers", 0), ("count", 64), ("first", 64), ("out", 0)], None)
+    numbers, count, first, out = fn.args
+    with fn.count(count) as i:
+        number = fn.resize(fn.load(fn.at(numbers, i, 32), 32), 64)
+        fn.store(fn.resize(fn.add(first, i), 32), fn.at(out, number, 32))
+    fn.ret()
+    return fn
+
+
+def _localize() -> Fn:
+    """``localize(targets, begin, end, names)``: replaces each number of a state by what ``rank``
+    has given it; NONE stays."""
+    params = [("targets", 0), ("begin", 64), ("end", 64), ("names", 0)]
+    fn = Fn("localize", params, None)
+    targets, begin, end, names = fn.args
+    with fn.count(end, begin) as i:
+        place = fn.at(targets, i, 32)
+        number = fn.resize(fn.load(place, 32), 64)
+        with fn.if_(fn.ne(number, const(NONE))):
+            fn.store(fn.load(fn.at(names, number, 32), 32), place)
+    fn.ret()
     return fn

@@ -6,14 +6,12 @@ cycle only if the explored graph has none.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 
 from msgspec import Struct
 
-from checker.engines.native.codegen.fields import Mode, Worker
 from checker.engines.native.codegen.jit import Kernel
-from checker.engines.native.liveness.graph import Numbers, build_graph
+from checker.engines.native.liveness.graph import Numbers, build_graph, count_steps
 from checker.engines.native.liveness.graph_query import GraphQuery
 from checker.engines.native.search.explored import GraphStates
 from checker.engines.native.search.memory import MemoryBudget
@@ -41,29 +39,11 @@ def has_cycle(
     :class:`checker.engines.native.search.explored.Undecided` and ``MemoryError`` where there is no
     room for the steps.
     """
-    numbers = Numbers(GraphStates(store, _steps(kernel, store, check_time)))
+    numbers = Numbers(GraphStates(store, 0))
+    numbers.steps = count_steps(kernel, numbers, check_time)
     with MemoryBudget(limits.memory, lambda: store.used_bytes).enforced():
         graph = build_graph(_Look(kernel, limits, check_time), numbers)
         graph.labels.clear()
         question = GraphQuery(replace(graph, kinds=b"\0"))
         question.every()
         return question.fair() > 0
-
-
-def _steps(kernel: Kernel, store: Store, check_time: Callable[[], None]) -> int:
-    """An upper bound on the number of steps from the states of ``store``."""
-    crew = store.workers[0]
-    row = (ctypes.c_uint64 * store.shape.words)()
-    crew.put(Worker.TARGET, ctypes.addressof(row))
-    crew.put(Worker.MODE, Mode.PARENTS)
-    crew.put(Worker.OVERFLOW, 0)
-    before = crew.get(Worker.TRANSITIONS)
-    context = store.context_address
-    for one in store.workers:
-        at = 0
-        while at < one.count:
-            check_time()
-            at = kernel.run(context, crew.address, one.rows.address, at, one.count, 0)
-            kernel.stop.clear()
-    store.best(store.shape.parent)
-    return crew.get(Worker.TRANSITIONS) - before

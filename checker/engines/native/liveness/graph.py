@@ -6,9 +6,10 @@ no state, where that worker's edges end.
 
 from __future__ import annotations
 
+import ctypes
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
@@ -20,13 +21,18 @@ from checker.engines.native.codegen.graph_fields import STRONG, WEAK
 from checker.engines.native.codegen.jit import Kernel, graph_kernel
 from checker.engines.native.search.explored import GraphStates, Undecided
 from checker.engines.native.search.memory import Buffer, available_memory
-from checker.engines.native.search.store import WorkerMemory
+from checker.engines.native.search.store import Store
+from checker.engines.native.search.worker_memory import WorkerMemory
 from checker.model.ir import FairnessKind
 from checker.results.answer import Limits
 
 ROWS = 1 << 14
 """The number of states between two checks of the time limit."""
 FIRST_KEYS = 1 << 10
+
+Piece = tuple[int, int, int, int]
+"""Whole rows: the address from which one can be found by its place, the first place, that after the
+last one, and the number of the state that would be at place 0."""
 
 
 class Numbers:
@@ -50,8 +56,9 @@ class Numbers:
     def words(self, number: int) -> tuple[int, ...]:
         """The words of a state."""
         crew, row = self.place(number)
-        width = self.store.shape.words
-        return tuple(crew.rows.words()[row * width : (row + 1) * width])
+        rows = self.store.expandable(crew, crew, row, row + 1)
+        words = ctypes.c_uint64 * self.store.shape.words
+        return tuple(words.from_address(rows + row * self.store.width))
 
     def find(self, words: Sequence[int]) -> int:
         """The number of the state with these words; :data:`NONE` where it was not found."""
@@ -76,6 +83,19 @@ class Numbers:
                     found.append((first + begin, first + end))
         return found
 
+    @property
+    def stretches(self) -> list[tuple[int, int]]:
+        """The ranges of the numbers that denote states."""
+        return [(f, f + c.count) for f, c in zip(self.firsts, self.store.workers, strict=True)]
+
+    def pieces(self, reader: WorkerMemory, owner: WorkerMemory, first: int) -> Iterator[Piece]:
+        """All rows of ``owner``, whose first one has the number ``first``, some at a time."""
+        at = 0
+        while at < owner.count:
+            stop = min(owner.count, at + self.store.together(ROWS))
+            yield self.store.expandable(reader, owner, at, stop), at, stop, first
+            at = stop
+
     def publish(self) -> None:
         """Makes the numbers available to native code."""
         store, kernel = self.store, self.store.kernel
@@ -98,7 +118,7 @@ class Graph(Struct):
 
     ``kinds``: a byte for each constraint, none for number 0; ``constraints``: the rows of words of
     those from number 1 on (:mod:`checker.engines.native.codegen.constraints`).  ``stretches``: the
-    ranges of numbers that denote states.
+    ranges of numbers that denote states; ``written``: the ranges of places that have edges.
     """
 
     states: int
@@ -109,6 +129,7 @@ class Graph(Struct):
     kinds: bytes
     stretches: list[tuple[int, int]]
     constraints: tuple[tuple[int, ...], ...] = ()
+    written: Sequence[tuple[int, int]] = ()
 
     @property
     def bytes(self) -> int:
@@ -148,13 +169,48 @@ class GraphListener(Protocol):
     def check_time(self) -> Callable[[], None]: ...
 
 
-def build_graph(search: GraphListener, numbers: Numbers) -> Graph:
+class Numbered(Protocol):
+    """States whose steps are the edges of a graph: all, or some of them, as :class:`Numbers` has
+    them."""
+
+    store: Store
+    steps: int
+    firsts: list[int]
+    count: int
+
+    @property
+    def stretches(self) -> list[tuple[int, int]]: ...
+
+    def pieces(self, reader: WorkerMemory, owner: WorkerMemory, first: int) -> Iterator[Piece]: ...
+
+
+def count_steps(kernel: Kernel, of: Numbered, check_time: Callable[[], None]) -> int:
+    """The number of steps of states, with those that lead nowhere new."""
+    store, crew = of.store, of.store.workers[0]
+    row = (ctypes.c_uint64 * store.shape.words)()
+    crew.put(Worker.TARGET, ctypes.addressof(row))
+    crew.put(Worker.MODE, Mode.PARENTS)
+    crew.put(Worker.OVERFLOW, 0)
+    before = crew.get(Worker.TRANSITIONS)
+    for owner, first in zip(store.workers, of.firsts, strict=True):
+        for rows, at, stop, _ in of.pieces(crew, owner, first):
+            while at < stop:
+                check_time()
+                at = kernel.run(store.context_address, crew.address, rows, at, stop, 0)
+                kernel.stop.clear()
+    store.best(store.shape.parent)
+    return crew.get(Worker.TRANSITIONS) - before
+
+
+def build_graph(search: GraphListener, numbers: Numbers, of: Numbered | None = None) -> Graph:
     """The graph of the states that a search has found; edges to other states lead to ``NONE``.
 
-    Raises :class:`Undecided` where there is no room for it.
+    ``of``: the states that have edges, by their own numbers (``None``: all of them).  Edges lead to
+    ``numbers`` in any case.  Raises :class:`Undecided` where there is no room for it.
     """
-    store, most = numbers.store, numbers.steps
-    needed = 8 * most + 40 * numbers.count
+    of = of or numbers
+    store, most = of.store, of.steps
+    needed = 8 * most + 40 * of.count
     limit = search.limits.memory
     if limit is not None and store.used_bytes + needed > limit:
         why = f"the state graph exceeds the memory limit of {limit:,} bytes"
@@ -165,32 +221,32 @@ def build_graph(search: GraphListener, numbers: Numbers) -> Graph:
     rooms = 1 if alone else len(store.workers)
     search.kernel.stop.clear()
     numbers.publish()
-    start = Buffer(8 * (numbers.count + 1))
+    start = Buffer(8 * (of.count + 1))
     targets, labels = (Buffer(4 * most * rooms, counted=4 * most) for _ in range(2))
     store.context[Context.START] = start.address
     store.context[Context.TARGETS] = targets.address
     store.context[Context.LABELS] = labels.address
     writers = [
-        _Writer(search, numbers, crew, start, i * most)
-        for i, crew in enumerate(store.workers[:rooms])
+        _Writer(search, of, crew, start, i * most) for i, crew in enumerate(store.workers[:rooms])
     ]
     if rooms == 1:
-        for crew, first in zip(store.workers, numbers.firsts, strict=True):
+        for crew, first in zip(store.workers, of.firsts, strict=True):
             writers[0].write(crew, first)
     else:
-        _together(writers, numbers)
+        _together(writers, of)
     constraints, edges = _join(writers, labels)
     plan = search.kernel.image.plan
     assert plan is not None
     codes = {FairnessKind.WEAK: WEAK, FairnessKind.STRONG: STRONG}
     kinds = bytes([0, *(codes[plan.groups[row[0]].kind] for row in constraints)])
-    stretches = [(f, f + c.count) for f, c in zip(numbers.firsts, store.workers, strict=True)]
-    return Graph(numbers.count, start, targets, labels, edges, kinds, stretches, constraints)
+    ends = [(one.begin, one.crew.get(Worker.EDGES)) for one in writers]
+    parts = (of.count, start, targets, labels, edges, kinds, of.stretches, constraints)
+    return Graph(*parts, written=ends)
 
 
-def _together(writers: list[_Writer], numbers: Numbers) -> None:
+def _together(writers: list[_Writer], of: Numbered) -> None:
     with ThreadPoolExecutor(len(writers)) as pool:
-        work = zip(writers, numbers.store.workers, numbers.firsts, strict=True)
+        work = zip(writers, of.store.workers, of.firsts, strict=True)
         tasks = [pool.submit(writer.write, crew, first) for writer, crew, first in work]
         try:
             for task in tasks:
@@ -249,9 +305,9 @@ class _Writer:
     """Writes edges, from position ``begin`` on, with the record of a worker."""
 
     def __init__(
-        self, search: GraphListener, numbers: Numbers, crew: WorkerMemory, start: Buffer, begin: int
+        self, search: GraphListener, of: Numbered, crew: WorkerMemory, start: Buffer, begin: int
     ) -> None:
-        self.search, self.store = search, numbers.store
+        self.search, self.of = search, of
         self.crew, self.start, self.begin = crew, start, begin
         self.halt = False
         crew.put(Worker.MODE, Mode.EDGES)
@@ -261,20 +317,20 @@ class _Writer:
 
     def write(self, owner: WorkerMemory, first: int) -> None:
         """Writes the edges of all states of ``owner``, whose first one has number ``first``."""
-        search, at = self.search, 0
-        while at < owner.count:
-            if self.halt:
-                return
-            search.check_time()
-            stop = min(owner.count, at + ROWS)
-            context, rows = self.store.context_address, owner.rows.address
-            at = search.kernel.run(context, self.crew.address, rows, at, stop, first)
-            if self.crew.get(Worker.OVERFLOW):
-                self.table.grow()
-            elif at < stop and not self.halt:
+        search, context, end = self.search, self.of.store.context_address, first
+        for rows, at, stop, number in self.of.pieces(self.crew, owner, first):
+            end = number + stop
+            while at < stop:
+                if self.halt:
+                    return
                 search.check_time()
-                search.kernel.stop.clear()
-        self.start.words()[first + owner.count] = self.crew.get(Worker.EDGES)
+                at = search.kernel.run(context, self.crew.address, rows, at, stop, number)
+                if self.crew.get(Worker.OVERFLOW):
+                    self.table.grow()
+                elif at < stop and not self.halt:
+                    search.check_time()
+                    search.kernel.stop.clear()
+        self.start.words()[end] = self.crew.get(Worker.EDGES)
 
 
 def _join(writers: list[_Writer], labels: Buffer) -> tuple[tuple[tuple[int, ...], ...], int]:

@@ -23,20 +23,20 @@ import ctypes
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 from msgspec import Struct
 
 from checker.engines.native.codegen.image import build
 from checker.engines.native.codegen.jit import Kernel, graph_kernel
 from checker.engines.native.codegen.row_selection import Code
-from checker.engines.native.liveness.graph import Numbers, build_graph
+from checker.engines.native.liveness.graph import Numbers
 from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
+from checker.engines.native.liveness.selection import Selection
 from checker.engines.native.search.explored import Explored, GraphStates, Undecided
 from checker.engines.native.search.lift_trace import Normalizer, TraceLifter
-from checker.engines.native.search.memory import Buffer
+from checker.engines.native.search.memory import Buffer, address_of
 from checker.engines.native.search.search import Search
-from checker.engines.native.search.states import States
+from checker.engines.native.search.states import Propositions
 from checker.engines.native.search.store import OutOfMemory, Store
 from checker.engines.native.search.tiered_jit import PendingOptimisation, first_kernel
 from checker.engines.search_engine import Cyclic
@@ -126,7 +126,7 @@ def part_of(search: Explored, needed: Sequence[int]) -> Part | None:
     """
     numbers = Numbers(search.whole())
     every = not (search.found.ends or some_run_is_fair(search))
-    alive, starts = _on_cycles(_states(search, numbers), None if every else needed)
+    alive, starts = _on_cycles(search, numbers, None if every else needed)
     if not starts:
         return None
     share = bytes(alive.bytes()).count(Code.ALIVE) / search.states
@@ -142,61 +142,74 @@ def some_run_is_fair(search: Explored) -> bool:
     return not search.system.justice and not search.found.beyond
 
 
-def _states(search: Explored, numbers: Numbers) -> States:
-    """The states with their graph, without constraints."""
-    graph = build_graph(search, numbers)
-    graph.labels.clear()
-    search.check_time()
-    return States(search, numbers, replace(graph, kinds=b"\0"))
-
-
-def _on_cycles(states: States, needed: Sequence[int] | None) -> tuple[Buffer, list[int]]:
-    """A byte for each state, 1 on cycles among the states in which a violation can last; and a
+def _on_cycles(
+    search: Explored, numbers: Numbers, needed: Sequence[int] | None
+) -> tuple[Buffer, list[int]]:
+    """A byte for each state, ALIVE on cycles among the states in which a violation can last; and a
     state of each component, the first one of the search.
 
     ``needed``: the numbers of the properties; ``None``: all cycles are meant.
     """
-    graph, count = states.graph, states.numbers.count
-    question = GraphQuery(graph)
-    alive, starts = Buffer(count), dict[int, None]()
-    key = states.key(range(count))
+    holds = Propositions(search, numbers)
+    some = Selection(numbers, _where_it_can_last(holds, needed))
+    alive, starts = Buffer(numbers.count), dict[int, None]()
+    if not some.states:
+        return alive, []
+    graph = some.graph(search)
+    graph.labels.clear()
+    search.check_time()
+    question = GraphQuery(replace(graph, kinds=b"\0"))
+    key = holds.key(range(numbers.count))
 
     def first(state: int) -> tuple[int, object]:
-        return states.numbers.depth(state), key(state)
+        return numbers.depth(state), key(state)
 
     turning = _turning(question)
-    for roots, lasting in _candidates(states, needed):
+    for roots in _candidates(holds, some, needed):
         question.forget()
         question.fair(roots)
         best: dict[int, int] = {}
-        for state in question.fair_nodes(0, count):
+        for own in question.fair_nodes(0, some.count):
+            state, component = some.number(own), question.component(own)
             alive.bytes()[state] = Code.ALIVE
-            component = question.component(state)
             old = best.get(component)
             if old is None or first(state) < first(old):
                 best[component] = state
         starts |= dict.fromkeys(best.values())
-        for state in turning:
-            if (lasting is None or lasting[state]) and not question.is_fair(state):
+        lasting = Buffer(some.count)
+        question.code.mark(lasting.address, roots.buffer.address, roots.count)
+        for own in turning:
+            if lasting.bytes()[own] == Code.ALIVE and not question.is_fair(own):
+                state = some.number(own)
                 alive.bytes()[state] = Code.ALIVE
                 starts[state] = None
     return alive, sorted(starts, key=first)
 
 
+def _where_it_can_last(holds: Propositions, needed: Sequence[int] | None) -> Buffer:
+    """A byte for each state, ALIVE where the violation of some property can last for some values of
+    its parameters; for all states where ``needed`` is ``None``."""
+    numbers, code = holds.numbers, graph_kernel()
+    found = Buffer(numbers.count)
+    for begin, end in numbers.stretches if needed is None else ():
+        ctypes.memset(found.address + begin, Code.ALIVE, end - begin)
+    for number in needed or ():
+        letters = holds.some(number, None)
+        code.merge(letters.address, numbers.count, found.address)
+    return found
+
+
 def _candidates(
-    states: States, needed: Sequence[int] | None
-) -> Iterator[tuple[Nodes, memoryview | None]]:
-    """For each property the states in which its violation can last for some values of its
-    parameters: as a list, and as 16 bits for each state; once all states where ``needed`` is
-    ``None``.
-    """
+    holds: Propositions, some: Selection, needed: Sequence[int] | None
+) -> Iterator[Nodes]:
+    """For each property, by their own numbers, the states in which its violation can last; once all
+    states where ``needed`` is ``None``."""
+    every = Nodes.of(some.own())
     if needed is None:
-        yield Nodes.of(chain(*(range(*each) for each in states.graph.stretches))), None
+        yield every
         return
     for number in needed:
-        some = states.some(number, None)
-        every = Nodes.of(range(states.numbers.count))
-        yield every.select(some, b"\0\1"), some.bytes().cast("H")
+        yield every.select(holds.some(number, some.states), b"\0\1")
 
 
 def _turning(question: GraphQuery) -> array[int]:
@@ -254,14 +267,13 @@ class _Unfolding:
         part = Store(by.kernel, 1, by.limits.memory)
         while True:
             self.search.check_time()
-            begin, end = by.store.range_of(by.store.workers[0], by.depth)
-            codes, rows = self._belonging(begin, end)
-            if not rows.nbytes:
-                part.kernel = by.kernel
-                return part, steps
+            begin = by.store.workers[0].starts[by.depth]
             if by.depth:
                 part.open_level(by.depth)
-            part.take(rows)
+            codes = b"".join(self._take(part, rows) for rows in by.store.blocks(by.depth))
+            if Code.ALIVE not in codes:
+                part.kernel = by.kernel
+                return part, steps
             by.expand((begin + m.start(), begin + m.end()) for m in re.finditer(ALIVE, codes))
             if by.stopped is not None:
                 raise Undecided(self._why(by.stopped))
@@ -269,12 +281,13 @@ class _Unfolding:
             assert report.fault is None, "an error without symmetry that symmetry has not shown"
             steps += report.transitions
 
-    def _belonging(self, begin: int, end: int) -> tuple[bytes, memoryview]:
-        """A code for each of these rows, ALIVE where its representative is; and these rows."""
-        count, width, other = end - begin, 8 * self.words, self.numbers.store
-        source = self.by.store.workers[0].rows.address + width * begin
-        rows, found, codes = Buffer(width * count), Buffer(4 * count), Buffer(count)
-        ctypes.memmove(rows.address, source, width * count)
+    def _take(self, part: Store, given: memoryview) -> bytes:
+        """Adds those of the rows to ``part`` that belong to it; a code for each, ALIVE where its
+        representative is."""
+        width, other, source = 8 * self.words, self.numbers.store, address_of(given)
+        count = given.nbytes // width
+        rows, found, codes = Buffer(given.nbytes), Buffer(4 * count), Buffer(count)
+        ctypes.memmove(rows.address, source, given.nbytes)
         kernel, code = other.kernel, graph_kernel()
         assert kernel.normals is not None and kernel.locate is not None
         kernel.normals(other.workers[0].address, rows.address, count)
@@ -282,7 +295,8 @@ class _Unfolding:
         code.sort(found.address, count, 0, self.alive.address, codes.address)
         good = 1 << Code.ALIVE
         chosen = code.pick(source, self.words, codes.address, count, good, rows.address)
-        return bytes(codes.bytes()[:count]), rows.bytes()[: width * chosen]
+        part.take(rows.bytes()[: width * chosen])
+        return bytes(codes.bytes()[:count])
 
     def _why(self, stopped: str) -> str:
         """The reason to stop, with the limit that the user has given."""

@@ -22,8 +22,9 @@ from checker.engines.native.codegen.jit import Kernel, compile_image
 from checker.engines.native.liveness.cycle_detection import has_cycle
 from checker.engines.native.search.explored import Undecided
 from checker.engines.native.search.findings import TOO_NESTED, Best, Findings, Target
-from checker.engines.native.search.store import BLOCK, OutOfMemory, Store, WorkerMemory
+from checker.engines.native.search.store import OutOfMemory, Store
 from checker.engines.native.search.tiered_jit import PendingOptimisation
+from checker.engines.native.search.worker_memory import WorkerMemory
 from checker.engines.search_engine import Cyclic, Outgrown
 from checker.model import interpreter
 from checker.model.ir import PropertyKind, TransitionSystem
@@ -127,7 +128,7 @@ class Search:
             kernel,
             self._threads,
             self.limits.memory,
-            folds=not acyclic,
+            folds=True,
             narrowing=self._narrow if narrows else None,
             early=self._compact,
         )
@@ -452,8 +453,7 @@ class Search:
                 owner, begin, end = queue.popleft()
             except IndexError:
                 return
-            grain = self._grain if store.nodes is None else min(self._grain, BLOCK)
-            stop = min(end, begin + grain)
+            stop = min(end, begin + store.together(self._grain))
             first = store.context[Context.PREFIX + store.workers.index(owner)]
             rows = store.expandable(crew, owner, begin, stop)
             reached = self.kernel.run(context, crew.address, rows, begin, stop, first)

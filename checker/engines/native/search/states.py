@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -35,17 +35,11 @@ class Unevaluable(Exception):
         self.words = words
 
 
-class States:
-    """The states of ``search``, their graph, and the propositions that hold in them.
+class Propositions:
+    """What holds in the states of ``search``."""
 
-    ``justice_bits``: 64 bits for each, the justice conditions that hold there (``None`` where there
-    is none); ``full``: all of these bits.
-    """
-
-    def __init__(self, search: Explored, numbers: Numbers, graph: Graph) -> None:
-        self.search, self.numbers, self.graph = search, numbers, graph
-        self.full = (1 << len(search.system.justice)) - 1
-        self.justice_bits = self.justice(None)
+    def __init__(self, search: Explored, numbers: Numbers) -> None:
+        self.search, self.numbers = search, numbers
 
     def justice(self, states: array[int] | None) -> Buffer | None:
         """64 bits for each of ``states`` (``None``: all): the justice conditions that hold."""
@@ -98,15 +92,14 @@ class States:
     ) -> Buffer:
         count = self.numbers.count if states is None else len(states)
         out, at = Buffer(size * count), 0
-        stretches = zip(self.graph.stretches, self.numbers.store.workers, strict=True)
-        for (begin, end), crew in stretches:
-            rows = crew.rows.address
+        for rows, begin, end, first in self._rows(states):
             if states is None:
                 chosen, at, stop = 0, begin, end
+                rows += (begin - first) * self.numbers.store.width
             else:
                 chosen = states.buffer_info()[0] + 4 * at
-                stop = bisect_left(states, end)
-            given = (rows, chosen, stop - at, begin, out.address + size * at, *more)
+                stop = bisect_left(states, end, at)
+            given = (rows, chosen, stop - at, first, out.address + size * at, *more)
             while (lost := code(*given)) == STOPPED:
                 self.search.check_time()
                 self.search.kernel.stop.clear()
@@ -115,6 +108,22 @@ class States:
                 raise Unevaluable(self.numbers.words(where if states is None else states[where]))
             at = stop
         return out
+
+    def _rows(self, states: array[int] | None) -> Iterator[tuple[int, int, int, int]]:
+        """Whole rows of all states that are asked for: the address of that with the number
+        ``first`` if it were there, the numbers from which and up to which they are there, and
+        ``first``."""
+        store = self.numbers.store
+        for (first, last), crew in zip(self.numbers.stretches, store.workers, strict=True):
+            begin = first
+            while begin < last:
+                if states is not None and store.nodes is not None:
+                    following = bisect_left(states, begin)
+                    begin = last if following == len(states) else min(last, states[following])
+                end = min(last, begin + store.together(last - first))
+                rows = store.expandable(crew, crew, begin - first, end - first)
+                yield rows, begin, end, first
+                begin = end
 
     def state(self, number: int) -> State:
         """The values of a state."""
@@ -130,6 +139,20 @@ class States:
             return words(states[node % count]), node // count
 
         return key
+
+
+class States(Propositions):
+    """The states of ``search``, their graph, and the propositions that hold in them.
+
+    ``justice_bits``: 64 bits for each, the justice conditions that hold there (``None`` where there
+    is none); ``full``: all of these bits.
+    """
+
+    def __init__(self, search: Explored, numbers: Numbers, graph: Graph) -> None:
+        super().__init__(search, numbers)
+        self.graph = graph
+        self.full = (1 << len(search.system.justice)) - 1
+        self.justice_bits = self.justice(None)
 
 
 class Core(Struct, frozen=True):

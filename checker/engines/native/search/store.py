@@ -15,8 +15,6 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
-from msgspec import Struct, field
-
 from checker.engines import budgets
 from checker.engines.native.codegen.fields import BATCH, LINE, Context, Worker
 from checker.engines.native.codegen.jit import Kernel
@@ -32,6 +30,7 @@ from checker.engines.native.search.memory import (
     unnamed_file,
 )
 from checker.engines.native.search.narrowing import Places, least_slots
+from checker.engines.native.search.worker_memory import WorkerMemory
 
 FIRST_SLOTS = 1 << 13
 _NOTED = (
@@ -76,52 +75,6 @@ class OutOfMemory(Exception):
 
 class TableLost(MemoryError):
     """There is no room to make the table again, so the search can't go on."""
-
-
-class WorkerMemory(Struct):
-    """The memory of one worker: its record and its rows; ``starts[d]`` is its first row of level
-    ``d``.
-
-    ``desk``: has the record, on pages of its own, so that no two workers write to the same cache
-    lines; ``spilled``: the bytes at the beginning of the rows that are on the disk.  Where rows are
-    folded, they are one word each, but for the newest ones, which are in ``whole``; ``last`` is the
-    tree of one, and ``scratch`` has room for BLOCK whole rows, to be expanded.
-    """
-
-    record: ctypes.Array[ctypes.c_uint64]
-    control_block: Buffer
-    rows: Buffer
-    batch: Buffer
-    hashes: Buffer
-    labels: Buffer
-    starts: list[int] = field(default_factory=lambda: [0])
-    spilled: int = 0
-    last: Buffer | None = None
-    scratch: Buffer | None = None
-    whole: Buffer | None = None
-
-    def get(self, which: int) -> int:
-        return int(self.record[which])
-
-    def put(self, which: int, value: int) -> None:
-        self.record[which] = value
-
-    @property
-    def address(self) -> int:
-        return ctypes.addressof(self.record)
-
-    @property
-    def count(self) -> int:
-        return self.get(Worker.COUNT)
-
-    @property
-    def fixed_bytes(self) -> int:
-        """The bytes of what does not grow."""
-        parts = (
-            self.control_block, self.batch, self.hashes, self.labels, self.last, self.scratch,
-            self.whole,
-        )  # fmt: skip
-        return sum(one.size for one in parts if one is not None)
 
 
 Make = Callable[[str, int], Buffer]
@@ -553,6 +506,10 @@ class Store:
             crew.last = crew.scratch = crew.whole = None
         self.nodes, self.stride = None, self.width
         self._renew(slots)
+
+    def together(self, most: int) -> int:
+        """The number of rows that :meth:`expandable` can give at a time: ``most`` at most."""
+        return most if self.nodes is None else min(most, BLOCK)
 
     def expandable(self, reader: WorkerMemory, owner: WorkerMemory, begin: int, end: int) -> int:
         """The address from which a row can be found by its number, for rows from ``begin`` on, at
