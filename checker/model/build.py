@@ -255,8 +255,10 @@ def hull(left: Type, right: Type) -> Type:
             return SeqT(hull(a, b), max(n, m))
         case MapT(a, x), MapT(b, y) if a == b:
             return MapT(a, hull(x, y))
-        case SetT(), BagT():
-            return right
+        case BagT(a, n), BagT(b, m):
+            return BagT(hull(a, b), max(n, m))
+        case (SetT(a), BagT(b, n)) | (BagT(b, n), SetT(a)):
+            return BagT(hull(a, b), n)
         case _:
             return left
 
@@ -280,7 +282,7 @@ def fits_in(left: Type, right: Type) -> bool:
             return all(fits_in(x, y) for x, y in zip(items, others, strict=True))
         case (OptionT(a), OptionT(b)) | (SetT(a), SetT(b)):
             return fits_in(a, b)
-        case SeqT(a, n), SeqT(b, m):
+        case (SeqT(a, n), SeqT(b, m)) | (BagT(a, n), BagT(b, m)):
             return n <= m and fits_in(a, b)
         case MapT(_, a), MapT(_, b):
             return fits_in(a, b)
@@ -291,7 +293,7 @@ def fits_in(left: Type, right: Type) -> bool:
 def coerce(expr: Expr, type_: Type) -> Expr:
     """Returns ``expr`` as a value of ``type_``; only the ranges of nested integers may differ.
 
-    An integer itself is unchanged: its range is checked where it is stored.
+    An integer itself is unchanged, and so is a bag: what is in it is checked where it is stored.
     """
     if expr.type == type_ or isinstance(type_, IntT | AtomT):
         return expr
@@ -341,7 +343,7 @@ def _coerce_bag(expr: Expr, type_: BagT, inner: Type) -> Expr:
     """Returns ``expr`` as a bag, or as the bag that represents a large set.
 
     The items of a display (a bag's is ``Op.SEQ``) are inserted one by one; a set becomes the bag of
-    its members; anything else is returned as it is.
+    its members; a bag is returned as it is.
     """
     if isinstance(expr.type, SetT) and not (isinstance(expr, Apply) and expr.op is Op.SET):
         bound = ir.Local(expr.type.item, fresh("_x"))

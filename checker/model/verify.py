@@ -8,7 +8,7 @@ from checker.model import ir
 from checker.model.evaluate import misfit
 from checker.model.ir import TransitionSystem
 from checker.model.tree import parts
-from checker.model.types import BoolT, IntT, MapT, SeqT, VariantT
+from checker.model.types import BagT, BoolT, IntT, MapT, SeqT, VariantT
 
 
 class MalformedSystem(AssertionError):
@@ -170,8 +170,10 @@ class _Checker:
                 assert isinstance(type_, VariantT)
                 _require(len(type_.cases[case].fields) == len(args), "fields that don't match")
             case ir.Apply(_, ir.Op.EQ, (left, right)):
-                ints = isinstance(left.type, IntT) and isinstance(right.type, IntT)
-                same = left.type == right.type or ints
+                same = left.type == right.type or any(
+                    isinstance(left.type, kind) and isinstance(right.type, kind)
+                    for kind in (IntT, BagT)
+                )
                 _require(same, f"{left.type} and {right.type} are compared")
             case _:
                 pass

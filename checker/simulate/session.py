@@ -10,7 +10,7 @@ from checker.model import interpreter
 from checker.model.distributions import odds
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State, Transition
-from checker.model.ir import Property, TransitionSystem
+from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.model.types import Value
 from checker.results.answer import Path
 from checker.results.bounds import not_followed
@@ -277,18 +277,19 @@ def trace_of_choices(
     """
     system, header = opened.system, opened.header
     states = tuple(choice.successor for choice in taken)
-    for prop in _first(invariants(system), about):
-        if loop is None and is_bad(system, prop, states[-1]):
-            return replay(system, Path(states), prop, header)
     end = len(states) - 1 if loop is None else loop
-    if why_not_admitted(system, states, end) is None:
-        for broken in violated_properties(
-            Truths(system), states, end, _first(system.properties, about)
-        ):
-            path = Path(states, False, end, broken.values)
-            return replay(system, path, broken.property, header)
+    admitted = why_not_admitted(system, states, end) is None
+    whole = [prop for prop in system.properties if prop.kind is PropertyKind.LIVENESS]
+    for prop in _first([*invariants(system), *whole], about):
+        if prop.kind is PropertyKind.INVARIANT:
+            if loop is None and is_bad(system, prop, states[-1]):
+                return replay(system, Path(states), prop, header)
+        elif admitted:
+            for broken in violated_properties(Truths(system), states, end, [prop]):
+                path = Path(states, False, end, broken.values)
+                return replay(system, path, broken.property, header)
     moments = tuple(Moment(c.successor, c.transition, c.events) for c in taken)
-    stays = loop is None and why_not_admitted(system, states, end) is None
+    stays = loop is None and admitted
     return narrate(system, Run(moments, stays), None, header)
 
 

@@ -3,7 +3,7 @@
 A handler is drawn together with its meaning: an expression is a text and a function of the names in
 scope, a statement a text and a function that changes them.  Nothing of the tool is asked.  A value
 is a number, a truth value, a word (of an enumeration), a tuple (also of a record), a frozenset,
-``Seq``, ``Option`` or ``Map``.
+``Seq``, ``Bag``, ``Option`` or ``Map``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ class Wrong(Exception):
 
 class Seq(tuple[Any, ...]):
     """The items of a sequence."""
+
+
+class Bag(tuple[Any, ...]):
+    """The items of a bag, in ascending order."""
 
 
 class Option(tuple[Any, ...]):
@@ -45,9 +49,9 @@ class Expr(NamedTuple):
 
 @dataclass(frozen=True)
 class Type:
-    """``kind``: ``bool``, ``int``, ``enum``, ``tuple``, ``record``, ``option``, ``set``, ``seq`` or
-    ``map``; ``parts``: the types in it; ``lo``, ``hi``: of a number, or the largest length of a
-    sequence."""
+    """``kind``: ``bool``, ``int``, ``enum``, ``tuple``, ``record``, ``option``, ``set``, ``seq``,
+    ``bag`` or ``map``; ``parts``: the types in it; ``lo``, ``hi``: of a number, or the largest
+    length of a sequence or a bag."""
 
     kind: str
     parts: tuple[Type, ...] = ()
@@ -68,8 +72,8 @@ class Type:
                 return f"({', '.join(inner)})"
             case "record":
                 return f"record {{ a: {inner[0]}, b: {inner[1]} }}"
-            case "seq":
-                return f"seq<{inner[0]}, max {self.hi}>"
+            case "seq" | "bag":
+                return f"{self.kind}<{inner[0]}, max {self.hi}>"
             case _:
                 return f"{self.kind}<{', '.join(inner)}>"
 
@@ -92,7 +96,7 @@ class Type:
                 return bool(self.lo <= value <= self.hi)
             case "tuple" | "record":
                 return all(t.admits(v) for t, v in zip(self.parts, value, strict=True))
-            case "seq":
+            case "seq" | "bag":
                 return len(value) <= self.hi and all(map(self.parts[0].admits, value))
             case "option" | "set":
                 return all(map(self.parts[0].admits, value))
@@ -119,6 +123,8 @@ class Type:
                 return f"{{{', '.join(sorted(map(inside, value)))}}}"
             case "seq":
                 return f"[{', '.join(map(inside, value))}]"
+            case "bag":
+                return f"{{|{', '.join(map(inside, value))}|}}"
             case "map":
                 found = inside(value[-1])
                 keys = [self.parts[0].said(key) for key in self.parts[0].values()]
@@ -145,6 +151,10 @@ def seq_of(item: Type, most: int = 4) -> Type:
     return Type("seq", (item,), 0, most)
 
 
+def bag_of(item: Type, most: int = 3) -> Type:
+    return Type("bag", (item,), 0, most)
+
+
 def option_of(item: Type) -> Type:
     return Type("option", (item,))
 
@@ -157,6 +167,7 @@ STATES = {
     "m": Type("map", (SMALL, SIGNED)), "h": Type("map", (COLOR, option_of(SMALL))),
     "d": Type("map", (BOOL, set_of(SMALL))), "t": Type("tuple", (SIGNED, set_of(SMALL))),
     "r": Type("record", (SMALL, option_of(BOOL))), "e": set_of(set_of(BOOL)),
+    "b1": bag_of(SMALL), "b2": bag_of(SIGNED, 2), "b3": option_of(bag_of(SMALL, 2)),
 }  # fmt: skip
 """The variables."""
 
@@ -173,7 +184,7 @@ def default(type_: Type) -> Any:
         case "map":
             return Map(default(type_.parts[1]) for _ in type_.parts[0].values())
         case kind:
-            return Seq() if kind == "seq" else Option()
+            return {"seq": Seq, "bag": Bag}.get(kind, Option)()
 
 
 def divided(a: int, b: int) -> tuple[int, int]:
@@ -234,9 +245,10 @@ class Expressions:
                 return tuple(map(self.literal, type_.parts))
             case "set":
                 return frozenset(self.literal(type_.parts[0]) for _ in range(self.rng.randrange(3)))
-            case "seq":
+            case "seq" | "bag":
                 number = self.rng.randrange(min(type_.hi, 2) + 1)
-                return Seq(self.literal(type_.parts[0]) for _ in range(number))
+                items = [self.literal(type_.parts[0]) for _ in range(number)]
+                return Seq(items) if type_.kind == "seq" else Bag(sorted(items))
             case "option":
                 return Option([self.literal(type_.parts[0])] if self.rng.random() < 0.6 else [])
             case "map":
@@ -302,6 +314,8 @@ class Expressions:
                 options += [self.sets] * 3 + [self.collected] * 3
             case "seq":
                 options += [self.seqs] * 4 + [self.collected] * 2
+            case "bag":
+                options += [self.bags] * 4
             case "option":
                 options += [self.some] * 2
             case "tuple" | "record":
@@ -384,7 +398,13 @@ class Expressions:
         return Expr(f"({a.text} {sign} {b.text})", value)
 
     def counted(self, type_: Type, depth: int) -> Expr:
-        kind = self.pick(("size", "length", "count", "index", "most", "pair"))
+        kind = self.pick(("size", "length", "count", "index", "most", "pair", "bag", "copies"))
+        if kind in ("bag", "copies"):
+            bag, item = self.expr(bag_of(SMALL), depth - 1), self.expr(SMALL, depth - 1)
+            if kind == "bag":
+                return Expr(f"#({bag.text})", lambda n: len(bag.value(n)))
+            text = f"count({bag.text}, {item.text})"
+            return Expr(text, lambda n: bag.value(n).count(item.value(n)))
         if kind == "size":
             s = self.expr(set_of(self.pick(BASIC)), depth - 1)
             return Expr(f"#({s.text})", lambda n: len(s.value(n)))
@@ -426,7 +446,8 @@ class Expressions:
         one = self.pick(kinds.get(word, (SIGNED,)))
         other = one
         if word in ("in", "not in"):
-            other = self.pick((set_of(one), seq_of(one)))
+            other = self.pick((set_of(one), seq_of(one), bag_of(one if one in BASIC else SMALL)))
+            one = other.parts[0]
             other = set_of(one) if one == COLOR else other  # words alone do not tell a sequence
         a, b = self.expr(one, depth - 1), self.expr(other, depth - 1)
         does: dict[str, Callable[[Any, Any], bool]] = {
@@ -459,7 +480,15 @@ class Expressions:
         return Expr(text, lambda n: decides(body.value(inner) for inner in values(n)))
 
     def sets(self, type_: Type, depth: int) -> Expr:
-        word = self.pick(("union", "intersect", "minus", "display"))
+        word = self.pick(("union", "intersect", "minus", "display", "+", "-"))
+        if word in ("+", "-"):
+            one, item = self.expr(type_, depth - 1), self.expr(type_.parts[0], depth - 1)
+
+            def changed(n: Names) -> Any:
+                old, new = one.value(n), item.value(n)
+                return old | {new} if word == "+" else old - {new}
+
+            return Expr(f"({one.text} {word} {item.text})", changed)
         if word == "display":
             items = [self.expr(type_.parts[0], depth - 1) for _ in range(self.rng.randint(1, 2))]
             text = f"{{{', '.join(i.text for i in items)}}}"
@@ -502,6 +531,19 @@ class Expressions:
         text = f"({a.text})[{i.text}..{j.text}]"
         return Expr(text, lambda n: part_of(a.value(n), i.value(n), j.value(n) + 1))
 
+    def bags(self, type_: Type, depth: int) -> Expr:
+        word, item = self.pick(("display", "+", "-")), self.expr(type_.parts[0], depth - 1)
+        if word == "display":
+            more = self.expr(type_.parts[0], depth - 1)
+            text = f"{{|{item.text}, {more.text}|}}"
+            return Expr(text, lambda n: Bag(sorted((item.value(n), more.value(n)))))
+        bag = self.expr(type_, depth - 1)
+
+        def value(n: Names) -> Bag:
+            return with_or_without(word, bag.value(n), item.value(n))
+
+        return Expr(f"({bag.text} {word} {item.text})", value)
+
     def some(self, type_: Type, depth: int) -> Expr:
         item = self.expr(type_.parts[0], depth - 1)
         return Expr(f"some({item.text})", lambda n: Option([item.value(n)]))
@@ -522,9 +564,17 @@ class Expressions:
         return Expr(text, lambda n: Map(body.value({**n, name: k}) for k in key.values()))
 
 
+def with_or_without(sign: str, bag: Any, item: Any) -> Bag:
+    """``bag`` with one more copy of ``item``, or with one less."""
+    if sign == "+":
+        return Bag(sorted((*bag, item)))
+    at = bag.index(item) if item in bag else len(bag)
+    return Bag((*bag[:at], *bag[at + 1 :]))
+
+
 def is_untyped(text: str) -> bool:
     """Whether the type of a value that is written so is not known everywhere."""
-    return any(empty in text for empty in ("none", "{}", "[]"))
+    return any(empty in text for empty in ("none", "{}", "[]", "{||}"))
 
 
 def like(one: Type, other: Type) -> bool:
@@ -570,7 +620,7 @@ class Program(Expressions):
         return f"{name} := {value.text}", lambda n, _: store(n, name, type_, value.value(n))
 
     def changed(self, depth: int) -> tuple[str, Does]:
-        kinds = ("set", "seq", "int")
+        kinds = ("set", "seq", "bag", "int")
         name, type_ = self.pick([(n, t) for n, t in self.varying.items() if t.kind in kinds])
         sign = "+=" if type_.kind == "seq" else self.pick(("+=", "-="))
         value = self.expr(type_.parts[0] if type_.parts else SMALL, 2)
@@ -580,6 +630,8 @@ class Program(Expressions):
             match type_.kind, sign:
                 case "seq", _:
                     old = Seq((*old, new))
+                case "bag", _:
+                    old = with_or_without(sign[0], old, new)
                 case "set", "+=":
                     old = old | {new}
                 case "set", _:

@@ -29,6 +29,12 @@ VARIABLES = {
     "gt": "bag<(0..1, bool), max 2> = {|(1, true), (0, true)|}",
     "m": "map<0..1, (0..1, bool)> = { k -> (1, true) for k in (0..1) }",
     "o": "option<(0..1, bool)> = some((1, true))",
+    "s9": "set<0..9> = {0, 1, 9}",
+    "g9": "bag<0..9, max 3> = {|9, 1, 0|}",
+    "og": "option<bag<0..1, max 2>> = some({|1, 0|})",
+    "qg": "seq<bag<0..1, max 2>, max 2> = [{|1, 0|}]",
+    "mg": "map<0..1, bag<0..1, max 2>> = { k -> {|1, k|} for k in (0..1) }",
+    "big3": "set<(0..3, 0..9, 0..9, 0..9, 0..9)> = {(1, 0, 0, 0, 0)}",
 }
 TRUE = (
     "(w, true) not in st",
@@ -61,6 +67,19 @@ TRUE = (
     "index(q ++ [w], w) == 2",
     "(gt - (w, true)) == gt and #(gt - (w - 8, true)) == 1",
     "(g - w) == g",
+    "g9 != g and g != g9 and (g9 - w) == g",
+    "{|w|} != g and {|w - 8, w - 9|} == g and g == {|w - 8, w - 9|}",
+    "(if w > 1 then g else g9) == g and (if w < 1 then g else g9) == g9",
+    "(if w > 1 then {|w, 0|} else g) == {|0, 9|}",
+    "(g + w) == g9 and w in g + w and #(g + 0) == 3 and count(g + 0, 0) == 2",
+    "sum(x for x in (g + w)) == 10",
+    "og == some(g) and og != some(g9) and (if w < 1 then og else some(g9)) == some(g9)",
+    "{|0, 1|} in qg and g9 not in qg and qg[0] == (g9 - w) and (qg + g9)[1] == g9",
+    "mg[0] == {|0, 1|} and { k -> {|1, k|} for k in (0..1) } == mg",
+    "(if w < 1 then mg else { k -> {|w, k|} for k in (0..1) })[1] == {|1, w|}",
+    "(s + w) == s9 and w in s + w and #(s + w) == 3 and (s + (w - 9)) == s",
+    "(3, 0, 0, 0, 0) in big + (3, 0, 0, 0, 0) and (big + (1, 0, 0, 0, 0)) == big3",
+    "(big + (3, 0, 0, 0, 0)) == {(3, 0, 0, 0, 0), (w - 8, 0, 0, 0, 0)}",
 )
 
 
@@ -81,5 +100,43 @@ def test_it_is_true(expression: str, place: str, tmp_path: Path) -> None:
         encoding="utf-8",
     )
     for engine in by_turns(("reference", "native", "symbolic"), expression):
+        (found,) = checker.check(str(path), "c", engine=engine).verdicts
+        assert found.word in (Word.HOLDS, Word.BOUNDED), found.reason
+
+
+BAGS = {
+    "g": "bag<0..9, max 3> = {||}",
+    "t": "(bag<0..9, max 3>, 0..3) = ({||}, 0)",
+    "r": "record { a: bag<0..9, max 3>, b: bool } = record(a = {||}, b = false)",
+    "m": "map<0..1, bag<0..9, max 3>> = {||}",
+    "q": "seq<bag<0..9, max 3>, max 2> = []",
+    "gg": "bag<bag<0..9, max 3>, max 2> = {||}",
+}
+KEPT = (
+    ("let x = {|w, 0|}  g := x", "p.g == {|0, 9|}"),
+    ("let x = ({|w, 0|}, 1)  t := x", "p.t == ({|0, 9|}, 1)"),
+    ("let x = {|w, 0|}  r.a := x", "p.r.a == {|0, 9|}"),
+    ("g := get(some({|w, 0|}))", "p.g == {|0, 9|}"),
+    ("m := { k -> {|w, k|} for k in (0..1) }", "p.m[1] == {|1, 9|}"),
+    ("q += {|w, 0|}", "p.q == [{|0, 9|}]"),
+    ("gg := {|{|w, 0|}|}", "{|0, 9|} in p.gg and count(p.gg, {|9, 0|}) == 1"),
+    ("g := {|w, 0, 1, 2|} - 1", "p.g == {|0, 2, 9|}"),
+)
+
+
+@pytest.mark.parametrize(("statement", "known"), KEPT)
+def test_the_order_in_which_a_bag_is_written_does_not_matter(
+    statement: str, known: str, tmp_path: Path
+) -> None:
+    states = "\n".join(f"  state {name} : {value}" for name, value in BAGS.items())
+    path = tmp_path / "a.bcast"
+    path.write_text(
+        f"protocol A {{\n{states}\n  state w : 0..9 = 9\n  state over = false\n"
+        f"  upon condition not over {{ over := true  {statement} }}\n"
+        f"  property known : always forall p in Proc: p.over => {known}\n}}\n"
+        "check c of A { n = 1  prove known }\n",
+        encoding="utf-8",
+    )
+    for engine in by_turns(("reference", "native", "symbolic"), statement):
         (found,) = checker.check(str(path), "c", engine=engine).verdicts
         assert found.word in (Word.HOLDS, Word.BOUNDED), found.reason

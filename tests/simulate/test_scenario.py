@@ -244,6 +244,23 @@ def test_a_false_claim_says_what_happened_instead() -> None:
     )
 
 
+def test_a_run_that_violates_two_properties_is_about_the_one_that_is_claimed() -> None:
+    """Its last state violates `still`, and the whole run `set_up`."""
+    opened = spec(
+        "protocol P {\n  state x = 0\n  upon condition x == 0 { x := 1 }\n"
+        "  property still : always forall p in Proc: p.x == 0\n"
+        "  property set_up : eventually forall p in Proc: p.x == 2\n}\n"
+        "check c of P { n = 1  prove still, set_up }\n"
+    )
+    for claim in ("still", "set_up"):
+        played = _played(opened, "p1: upon condition x == 0", f"then {claim} violated")
+        assert played.problem is None, played.problem
+        trace = trace_of_choices(opened, played.taken, played.loop, claim)
+        assert trace.property_name == claim
+    message, _ = _problem(opened, "p1: upon condition x == 0", "then set_up holds")
+    assert message == "set_up is violated with p = p1 in this run"
+
+
 def test_a_step_that_can_not_happen_says_why() -> None:
     message, line = _problem(library(EAGER), "p1 crashes", "p2 crashes")
     assert line == 4

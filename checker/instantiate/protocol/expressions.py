@@ -318,7 +318,8 @@ def _display(expr: typed.Display, env: Env, expected: Type | None) -> Expr:
             return Const(shape, frozenset(constant(p) for p in parts))
     else:
         shape = SeqT(inner, len(parts))
-    return Apply(shape, op, parts)
+    made = Apply(shape, op, parts)
+    return coerce(made, BagT(inner, len(parts))) if isinstance(expr.type, typed.Bag) else made
 
 
 def _entry(base: Expr, key: typed.Expr, env: Env, span: Span) -> Expr:

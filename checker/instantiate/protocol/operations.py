@@ -80,8 +80,16 @@ def _same(left: typed.Expr, right: typed.Expr, env: Env) -> Expr:
     b = lower(right, env, a.type if empty else None)
     large = isinstance(a.type, BagT) or isinstance(b.type, BagT)
     if large and isinstance(left.type, typed.Set) and a.type != b.type:
+        a, b = _sparse(a), _sparse(b)
         return conj(_is_subset(a, b), _is_subset(b, a))
     return equal(*_unify(a, b))
+
+
+def _sparse(display: Expr) -> Expr:
+    """Returns a set that is written out as what takes space for its members only."""
+    if isinstance(display.type, SetT) and isinstance(display, Apply) and display.op is Op.SET:
+        return coerce(display, BagT(display.type.item, len(display.args)))
+    return display
 
 
 def _is_subset(left: Expr, right: Expr) -> Expr:
@@ -213,14 +221,19 @@ def _binary(
         inner = build.element(left.type)
         type_ = hint or SeqT(inner, cap)
         return Apply(type_, Op.APPEND, (left, lower(args[1], env, inner)), place)
-    return _with_or_without(op, left, args, env, place)
+    return _with_or_without(op, left, args, env, hint, place)
 
 
 def _with_or_without(
-    op: str, left: Expr, args: tuple[typed.Expr, ...], env: Env, place: ir.SourceLocation
+    op: str,
+    left: Expr,
+    args: tuple[typed.Expr, ...],
+    env: Env,
+    hint: Type | None,
+    place: ir.SourceLocation,
 ) -> Expr:
     """Lowers ``+`` and ``-`` of a set or a bag ``left``; nothing has to be in a range to be taken
-    out."""
+    out, nor, where no type is expected (``hint``), to be put in."""
     inner, is_bag = build.element(left.type), isinstance(args[0].type, typed.Bag)
     value = lower(args[1], env)
     if op == "-" and not _is_one_of(value, inner):
@@ -231,11 +244,21 @@ def _with_or_without(
         x = ir.Local(inner, build.fresh("_x"))
         others = negation(equal(*_unify(x, value)))
         return ir.Comprehension(left.type, x.name, ir.Members(left, inner), others, x)
-    value = lower(args[1], env, inner)
-    if is_bag:
-        code = Op.BAG_ADD if op == "+" else Op.BAG_REMOVE
-        return Apply(left.type, code, (left, value), place)
-    return build.with_item(left, value, place) if op == "+" else build.without_item(left, value)
+    if op == "-":
+        value = lower(args[1], env, inner)
+        if is_bag:
+            return Apply(left.type, Op.BAG_REMOVE, (left, value), place)
+        return build.without_item(left, value)
+    is_wider = hint is None and not fits_in(value.type, inner)
+    if is_wider:
+        inner = hull(inner, value.type)
+        left = coerce(left, SetT(inner)) if isinstance(left.type, SetT) else left
+    if isinstance(left.type, BagT) and (is_bag or is_wider):
+        more = (left, lower(args[1], env, inner))
+        added = Apply(hint or BagT(inner, left.type.cap + 1), Op.BAG_ADD, more, place)
+        there = _compared(ir.Quantifier.EXISTS, value, left, BOOL)
+        return added if is_bag else Apply(added.type, Op.ITE, (there, left, added))
+    return build.with_item(left, lower(args[1], env, inner), place)
 
 
 def _widened(seq: Expr, item: Type) -> Expr:
