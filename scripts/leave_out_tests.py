@@ -1,6 +1,6 @@
 """Names the cases that the default test run leaves out, from the report of a run.
 
-    ./test --junitxml=report.xml
+    .venv/bin/python -m pytest -m "not slow" -n auto --dist loadgroup --junitxml=report.xml
     .venv/bin/python -m scripts.leave_out_tests report.xml
 
 A test keeps the cases that take least, up to half a second together, and always one, and those that

@@ -264,7 +264,8 @@ def hull(left: Type, right: Type) -> Type:
 
 
 def is_within(left: Type, right: Type) -> bool:
-    """Returns whether every value of type ``left`` certainly is one of type ``right``."""
+    """Returns whether every value of type ``left`` is one of type ``right`` as it is, with nothing
+    to convert."""
     match left, right:
         case IntT(a, b), IntT(c, d):
             return c <= a and b <= d

@@ -56,7 +56,8 @@ nothing."""
 TWICE = 3
 """Doublings at most beyond the first."""
 EIGHTH = 8
-"""The part by which a guess is enlarged at a time, where doubling it again would cost something."""
+"""A guess is enlarged by one part in so many at a time, where doubling it again would cost
+something."""
 
 
 def explore_with_growing_capacities(

@@ -47,10 +47,13 @@ def test_a_violation_ends_the_search(
     assert bool(states) and (max(states) > 400) == every
 
 
-def test_the_fates_are_those_of_whole_searches(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "some", [("--sample", "6", "--seed", "1"), pytest.param((), marks=pytest.mark.slow)]
+)
+def test_the_fates_are_those_of_whole_searches(some: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "fifo.bcast"
     shutil.copy(resources.specs() / "broadcast" / "eager_reliable.bcast", path)
-    assert fates(judged(path)) == fates(judged(path, "--every-check"))
+    assert fates(judged(path, *some)) == fates(judged(path, "--every-check", *some))
 
 
 def test_an_expected_violation_ends_nothing(tmp_path: Path) -> None:

@@ -108,17 +108,20 @@ def test_the_same_code_is_equivalent(
     assert {*fates(report).values()} == {"unknown"}, "`late` was not asked"
 
 
+@pytest.mark.parametrize(
+    "some", [("--sample", "6", "--seed", "1"), pytest.param((), marks=pytest.mark.slow)]
+)
 def test_each_kill_is_one_of_the_whole_check(
-    tmp_path: Path, late: set[str], monkeypatch: pytest.MonkeyPatch
+    some: tuple[str, ...], tmp_path: Path, late: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is said with levels is what is said without limits, or unknown."""
     path = tmp_path / "fifo.bcast"
     shutil.copy(resources.specs() / "broadcast" / "eager_reliable.bcast", path)
-    whole = fates(judged(path))
+    whole = fates(judged(path, *some))
     late |= {*Spec(path.read_text("utf-8"), str(path)).names}
     for states in (20, 300):
         monkeypatch.setattr(levels, "STATES", states)
-        found = fates(within(path))
+        found = fates(within(path, *some))
         assert "killed" in found.values()
         assert all(fate in ("unknown", whole[what]) for what, fate in found.items())
 

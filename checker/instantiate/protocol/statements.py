@@ -24,7 +24,7 @@ from checker.instantiate.protocol.type_sizes import as_written
 from checker.instantiate.world import ATOMIC, VARYING, Instance, World, is_effect
 from checker.language.syntax import typed
 from checker.model import build, ir
-from checker.model.build import coerce, conj, fresh, is_within
+from checker.model.build import coerce, conj, fits_in, fresh
 from checker.model.ir import TRUE, Block, Expr, Target
 from checker.model.transforms.rewrite import emits, replace_emits
 from checker.model.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type, default
@@ -207,7 +207,7 @@ def _held(name: str, value: Expr, type_: Type, place: ir.SourceLocation) -> tupl
     local = ir.Local(value.type, fresh(name))
     held: Block = (ir.Declare(local.name, local.type, value),)
     type_ = as_written(type_, value.type)
-    if value.type != type_ and not is_within(value.type, type_):
+    if not fits_in(value.type, type_):
         other = Target(type_, fresh(name), False)
         first = ir.Declare(other.name, type_, ir.Const(type_, default(type_)))
         held = (*held, first, ir.Assign(other, coerce(local, type_), place))

@@ -102,7 +102,8 @@ def _merge() -> Fn:
 
 
 def _listed() -> Fn:
-    """``listed(alive, begin, end, out)``: the numbers of those that are alive, and how many."""
+    """``listed(alive, begin, end, out)``: writes the numbers of those that are alive; returns how
+    many they are."""
     fn = Fn("listed", [("alive", 0), ("begin", 64), ("end", 64), ("out", 0)], 64)
     alive, begin, end, out = fn.args
     total = fn.var(const(0))
