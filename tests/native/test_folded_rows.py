@@ -660,6 +660,7 @@ def test_levels_are_dropped(settled: bool, folds_soon: list[bool]) -> None:
         store.settle()
     assert store.nodes is not None and store.level_size(1) == len(later)
     store.drop(1)
+    assert store.nodes.window(0)[0] <= store.states, "there is no room before the first whole row"
     assert sorted(rows_in(store)) == first and store.states == len(first)
     assert not any(known(store, state) for state in later)
     insert(store, 0, [*first, *reversed(later)])
