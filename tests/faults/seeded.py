@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.selection import EVERY_CASE
+
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info")
 TESTS_FAILED = 1
@@ -80,6 +82,7 @@ class Copy:
             **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
             "PYTHONPATH": str(self.root),
             "PYTHONDONTWRITEBYTECODE": "1",
+            EVERY_CASE: "1",
             "XDG_CACHE_HOME": str(self.caches / cache),
         }
         words = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", *tests]
