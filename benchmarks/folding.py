@@ -37,7 +37,7 @@ STATES = {
     "replication/kafka_partition three_shrinking": 3_073_032,
     "replication/viewstamped_messages three_views": 2_231_914,
 }
-"""The states of each check, as `specs/replication/README.md` and the ladders have them."""
+"""The states of each check, as `specs/manifest.json` has them: both forms must find so many."""
 
 
 class Measured(Struct, frozen=True):
@@ -90,7 +90,7 @@ def measured(case: str, states: int, short: float, options: Options = ONE_THREAD
 
 
 def _optimised(image: KernelImage) -> tuple[Kernel, bool]:
-    """Optimised code from the first state on: else it would be chance when it is ready."""
+    """Returns optimised code at once: otherwise it is a matter of chance when it is ready."""
     return compile_image(image), False
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import gc
 import math
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
 
 from checker.cli.commands import UNCOLLECTED
-from tests.selection import WHOLE, leave_out, thin_out
+from tests.selection import EVERY_CASE, WHOLE, leave_out, thin_out
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # the run was started in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -20,8 +21,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # the run was started in 
 @pytest.hookimpl(tryfirst=True)  # before marks are looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leaves tests with a Java, and those with a browser, to one worker each; thins out cases."""
-    leave_out(items)
-    thin_out(items)
+    if EVERY_CASE not in os.environ:
+        leave_out(items)
+        thin_out(items)
     for item in items:
         for mark in ("cluster", "browser"):
             if item.get_closest_marker(mark) is not None:

@@ -19,7 +19,8 @@ half a second together.  ``python -m scripts.leave_out_tests`` adds to it from a
 
 
 EVERY_CASE = "BIVALENCE_EVERY_CASE"
-"""The variable that is set where no case is left out."""
+"""An environment variable: where it is set, every case of a test is run, as a fault may be found by
+one alone."""
 
 
 def first_by_default(values: Iterable[object], kept: int) -> list[object]:
@@ -54,10 +55,7 @@ def left_out() -> dict[str, list[str]]:
 
 
 def leave_out(items: Iterable[pytest.Item]) -> None:
-    """Marks as `slow` what is left out, unless it is marked `every`; nothing where a fault is to be
-    found."""
-    if EVERY_CASE in os.environ:
-        return
+    """Marks as `slow` what is left out, unless it is marked `every`."""
     named = {f"{file}::{name}" for file, names in left_out().items() for name in names}
     for item in items:
         if item.nodeid in named and item.get_closest_marker("every") is None:

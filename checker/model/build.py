@@ -23,6 +23,7 @@ from checker.model.types import (
     Type,
     Value,
     cardinality,
+    default,
     sort_key,
 )
 
@@ -271,6 +272,16 @@ def is_within(left: Type, right: Type) -> bool:
             return c <= a and b <= d
         case _:
             return left == right
+
+
+def stored(
+    name: str, type_: Type, value: Expr, place: ir.SourceLocation | None
+) -> tuple[ir.Block, ir.Local]:
+    """Returns a new local of ``type_``, and statements that store ``value`` in it, so that a value
+    outside of its range is a fault."""
+    local = ir.Local(type_, fresh(name))
+    first = ir.Declare(local.name, type_, Const(type_, default(type_)))
+    return (first, ir.Assign(ir.Target(type_, local.name, False), value, place)), local
 
 
 def fits_in(left: Type, right: Type) -> bool:

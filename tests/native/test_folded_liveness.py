@@ -24,7 +24,6 @@ from checker.engines.native.search.explored import GraphStates
 from checker.engines.native.search.memory import Buffer
 from checker.engines.native.search.states import Propositions
 from checker.engines.native.search.store import Store
-from checker.engines.options import Options
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.ir import PropertyKind, TransitionSystem
@@ -33,11 +32,10 @@ from checker.properties.persistence import persistence
 from checker.reductions.choose import VERDICTS, choose
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.results.answer import Answer, Limits, Unsupported
-from checker.session.pipeline import run_check
 from tests.agreement.circling import Circling
 from tests.agreement.generator import Generator
 from tests.agreement.test_reductions import only, with_plan
-from tests.native.test_folded_rows import folds_soon, wide  # noqa: F401
+from tests.native.test_folded_rows import folds_soon, in_both_forms, wide  # noqa: F401
 from tests.native.test_threads import small_tables, told
 from tests.properties.test_buchi_automaton import random_formula
 
@@ -233,12 +231,4 @@ def test_the_library_says_the_same(
     folds_soon: list[bool],  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    spec, options = str(SPECS / f"{file}.bcast"), Options(threads=threads)
-    monkeypatch.setattr(stores, "SHORT", 9)
-    whole = run_check(spec, name, options)
-    monkeypatch.setattr(stores, "SHORT", 0)
-    folded = run_check(spec, name, options)
-    assert folded.verdicts == whole.verdicts
-    assert folded.distinct_states == whole.distinct_states
-    assert (folded.transitions, folded.depth) == (whole.transitions, whole.depth)
-    assert folded.reduced == whole.reduced
+    in_both_forms(file, name, threads, monkeypatch)

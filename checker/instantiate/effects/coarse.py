@@ -9,7 +9,6 @@ from checker.model import build, ir
 from checker.model.ir import Block, EffectKind, Expr, MarkKind, SourceLocation
 from checker.model.transforms.rewrite import Lowered, replace_emits
 from checker.model.transforms.substitute import at_place, substitute
-from checker.model.types import default
 
 
 def lower_effects(world: World) -> Lowered:
@@ -34,12 +33,12 @@ def carry_out(world: World, emit: ir.Emit) -> Block:
         if fits and isinstance(arg, ir.Const | ir.Local):
             meaning[name] = arg
             continue
-        local = meaning[name] = ir.Local(type_, build.fresh(name))
         if fits:
+            local = meaning[name] = ir.Local(type_, build.fresh(name))
             held.append(ir.Declare(local.name, type_, arg))
         else:
-            held.append(ir.Declare(local.name, type_, ir.Const(type_, default(type_))))
-            held.append(ir.Assign(ir.Target(type_, local.name, False), arg, emit.place))
+            checked, meaning[name] = build.stored(name, type_, arg, emit.place)
+            held.extend(checked)
     values = tuple(meaning[name] for name, _ in effect.params)
     body = at_place(substitute(effect.body, meaning), emit.place)
     return (*held, *effect_mark(world, effect, values, emit.place), *body)

@@ -24,10 +24,10 @@ from checker.instantiate.protocol.type_sizes import as_written
 from checker.instantiate.world import ATOMIC, VARYING, Instance, World, is_effect
 from checker.language.syntax import typed
 from checker.model import build, ir
-from checker.model.build import coerce, conj, fits_in, fresh
+from checker.model.build import coerce, conj, fits_in, fresh, stored
 from checker.model.ir import TRUE, Block, Expr, Target
 from checker.model.transforms.rewrite import emits, replace_emits
-from checker.model.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type, default
+from checker.model.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type
 from checker.polling import poll
 from checker.records import replace
 
@@ -177,10 +177,8 @@ def _var(stmt: typed.Var, env: Env) -> tuple[Block, Env]:
     type_ = world.type_of(stmt.type, env.instance, label, stmt.span)
     place = world.place(stmt.span)
     value = lower(stmt.value, env, type_)
-    local = ir.Local(type_, fresh(f"{VARYING}{stmt.name}"))
-    first = ir.Declare(local.name, type_, ir.Const(type_, default(type_)))
-    stored = ir.Assign(Target(type_, local.name, False), value, place)
-    return (first, stored), env.bind(stmt.name, local)
+    block, local = stored(f"{VARYING}{stmt.name}", type_, value, place)
+    return block, env.bind(stmt.name, local)
 
 
 def _inlined(stmt: typed.Inlined, env: Env, root: Root) -> Block:
@@ -202,15 +200,14 @@ def _inlined(stmt: typed.Inlined, env: Env, root: Root) -> Block:
 
 
 def _held(name: str, value: Expr, type_: Type, place: ir.SourceLocation) -> tuple[Block, ir.Local]:
-    """Returns a local for ``value``; one that may be outside of ``type_`` is also stored as any
-    other, so that its range is checked.  Nothing is compared with a bound that is guessed."""
+    """Returns a local for ``value``; one that may be outside of ``type_`` is also stored in another
+    one, so that its range is checked.  Nothing is compared with a bound that is guessed."""
     local = ir.Local(value.type, fresh(name))
     held: Block = (ir.Declare(local.name, local.type, value),)
     type_ = as_written(type_, value.type)
     if not fits_in(value.type, type_):
-        other = Target(type_, fresh(name), False)
-        first = ir.Declare(other.name, type_, ir.Const(type_, default(type_)))
-        held = (*held, first, ir.Assign(other, coerce(local, type_), place))
+        checked, _ = stored(name, type_, coerce(local, type_), place)
+        held = (*held, *checked)
     return held, local
 
 

@@ -53,7 +53,7 @@ class Fold(IntEnum):
     FROM = ANCESTORS + 2 * MOST_WORDS  # for each worker: its first row that is whole still
     END = FROM + MAX_WORKERS  # for each worker: up to where there is room for whole rows
     WHOLE = END + MAX_WORKERS  # for each worker: the address at which row 0 would be, were it whole
-    USED = WHOLE + MAX_WORKERS  # how many nodes workers have taken; in a line of its own
+    USED = WHOLE + MAX_WORKERS  # how many nodes workers have taken; alone in its cache line
     SIZE = USED + LINE
 
 
@@ -77,13 +77,8 @@ class FoldedSet(VisitedSet):
     def functions(self) -> list[Fn]:
         both = [fn for fn in super().functions() if fn.name not in _OTHERWISE]
         choosing = [self._choose(of) for of in _OTHERWISE.values()]
-        mine = [self.changed(), self.node_of(), self.fold(), self.unfold()]
-        mine += [
-            self.row_of(),
-            self.insert_folded(),
-            self.insert_folded_batch(),
-            self.find_folded(),
-        ]
+        mine = [self.changed(), self.node_of(), self.fold(), self.unfold(), self.row_of()]
+        mine += [self.insert_folded(), self.insert_folded_batch(), self.find_folded()]
         mine += [self.reinsert_folded(), self.fold_rows(), self.unfold_rows(), self.index_nodes()]
         return [*both, *(fn for pair in choosing for fn in pair), *mine]
 

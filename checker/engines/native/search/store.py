@@ -56,7 +56,7 @@ SHORT = 0.5
 WORTH_IT = 0.5
 """Rows stay whole if, folded, they would take more than this part of their bytes."""
 WINDOW = 4096
-"""The number of each worker's newest rows, where rows are folded, that are whole."""
+"""The largest number of whole rows, its newest ones, that a worker has where rows are folded."""
 FOLDED_GROWTH = 1.8
 """The factor by which a table of folded rows grows: to fill it all rows are unfolded."""
 BLOCK = 1024
@@ -390,7 +390,9 @@ class Store:
         limit, slots = self._limit, 2 * self.slots
         if self.used_bytes + self.states * (8 + WORTH_IT * self.width) > limit:
             self.spill()
-        left, worth = limit - self.used_bytes - 8 * self.states, WORTH_IT * self.states * self.width
+        window = max(BLOCK, min(WINDOW, self.states // 8))
+        beside = 8 * self.states + len(self.workers) * window * self.width
+        left, worth = limit - self.used_bytes - beside, WORTH_IT * self.states * self.width
         first = max(self.workers, key=lambda one: one.count)
         whole, step = first.rows.bytes(), first.count // SAMPLE * self.width or self.width
         starts = range(0, first.count * self.width, step)
@@ -409,7 +411,6 @@ class Store:
                 if 8 * nodes.used > worth or nodes.bytes > left:
                     self.folds = False
                     return False
-        window = max(BLOCK, min(WINDOW, self.states // 8))
         for i, (crew, roots) in enumerate(zip(self.workers, folded, strict=True)):
             crew.rows, crew.spilled, crew.whole = roots, 0, Buffer(window * self.width)
             nodes.put_window(i, crew.whole.address, crew.count, window)

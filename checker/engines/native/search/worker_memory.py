@@ -14,10 +14,11 @@ class WorkerMemory(Struct):
     """The memory of one worker: its record and its rows; ``starts[d]`` is its first row of level
     ``d``.
 
-    ``desk``: has the record, on pages of its own, so that no two workers write to the same cache
-    lines; ``spilled``: the bytes at the beginning of the rows that are on the disk.  Where rows are
-    folded, they are one word each, but for the newest ones, which are in ``whole``; ``last`` is the
-    tree of one, and ``scratch`` has room for BLOCK whole rows, to be expanded.
+    ``control_block``: the pages of the record, which has them alone, so that no two workers write
+    to the same cache line; ``spilled``: the bytes at the beginning of the rows that are on the
+    disk.  Where rows are folded, they are one word each, but for the newest ones, which are in
+    ``whole``; ``last`` is the tree of one, and ``scratch`` has room for BLOCK whole rows, to be
+    expanded.
     """
 
     record: ctypes.Array[ctypes.c_uint64]
