@@ -65,7 +65,7 @@ LOOK = 0.01
 BEAT = 5
 """Seconds between two heartbeats of an executor's Java, and between two checks of all of them."""
 LATER = 10.0
-"""An executor is suspected so many seconds later than its tasks."""
+"""How many seconds later than its tasks an executor is suspected."""
 ARCHIVING = 300.0
 """Seconds, at most, in which Java writes the archive of its classes."""
 

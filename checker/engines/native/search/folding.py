@@ -186,7 +186,7 @@ class Nodes:
 
     def put_window(self, worker: int, address: int, begin: int, rows: int) -> None:
         """A worker's rows are whole from row ``begin`` on, which is at ``address``; there is room
-        for so many."""
+        for ``rows`` of them."""
         record, width = self.record, 4 * self.shape.pieces
         record[Fold.FROM + worker], record[Fold.END + worker] = begin, begin + rows
         record[Fold.WHOLE + worker] = (address - begin * width) % (1 << 64)

@@ -25,7 +25,7 @@ MOST_LINES = 1 << 31
 MOST_SLOTS = (MOST_LINES - 1 + REACH) * LINE
 """The most words of a table."""
 FROM = 1 << 20
-"""A table of 64-bit slots with at least so many words may change to 32-bit slots."""
+"""The least size, in words, of a table of 64-bit slots that may change to 32-bit slots."""
 BLOCK = 1 << 16
 """The number of lines that are moved together; their copy does not count as memory in use."""
 LINE_BYTES = 8 * LINE
@@ -71,7 +71,7 @@ def states_in(slots: int) -> int:
 
 
 def slots_for(states: int) -> int:
-    """Returns the size of a table with room for so many states, in words."""
+    """Returns the size, in words, of a table with room for ``states`` states."""
     return (int(states / (2 * LINE * LOAD)) + 1 + REACH) * LINE
 
 

@@ -36,7 +36,7 @@ class Unevaluable(Exception):
 
 
 class Propositions:
-    """What holds in the states of ``search``."""
+    """The propositions and justice conditions that hold in the states of ``search``."""
 
     def __init__(self, search: Explored, numbers: Numbers) -> None:
         self.search, self.numbers = search, numbers
@@ -145,7 +145,7 @@ class States(Propositions):
     """The states of ``search``, their graph, and the propositions that hold in them.
 
     ``justice_bits``: 64 bits for each, the justice conditions that hold there (``None`` where there
-    is none); ``full``: all of these bits.
+    is none); ``full``: a word with all of these bits set.
     """
 
     def __init__(self, search: Explored, numbers: Numbers, graph: Graph) -> None:
